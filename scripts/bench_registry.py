@@ -61,8 +61,9 @@ def fill(folder: Path, count: int) -> None:
     """Publish many skills at once: straight into the store, as publishing one by one takes minutes."""
     from datetime import UTC, datetime
 
-    from skillc.registry import SYSTEM, Version, make_package, open_registry
+    from skillc.registry import SYSTEM, make_package, open_registry
     from skillc.registry.blobs import digest_of
+    from skillc.registry.model import Version
     from skillc.registry.store import tables
 
     texts = make_texts(count)

@@ -18,17 +18,15 @@ from tests.support.postgres import running_cluster
 from skillc.registry import (
     SYSTEM,
     Batch,
-    Caller,
     Count,
-    Grant,
-    Permission,
     RegistryConfig,
     ReviewRules,
     Role,
     make_package,
     open_registry,
 )
-from skillc.registry.access import hash_secret
+from skillc.registry.model import Caller, Grant, Permission
+from skillc.registry.model.access import hash_secret
 from skillc.registry.store.migrations import MIGRATIONS
 from skillc.registry.usage import Miss
 

@@ -308,6 +308,7 @@ RARE = {
     "mcp": "the SDK takes 0.8 s to load",
     "remotes": "each remote loads a library of its own",
     "remotes.git": "an address is read without dulwich",
+    "remotes.http": "commands that print help load no library",
     "cli.output": "JSON",
     "compiler": "a skill of a repository is indexed when it is read",
     "databases": "an index or a log that a clone may have brought",

@@ -88,13 +88,13 @@ if TYPE_CHECKING:
         SkillScope as SkillScope,
         SkillSource as SkillSource,
     )
-    from skillc.remotes import BearerAuth as BearerAuth, HeaderAuth as HeaderAuth
     from skillc.remotes.git import (
         GitRef as GitRef,
         GitSkillConfig as GitSkillConfig,
         HttpsToken as HttpsToken,
         SshKey as SshKey,
     )
+    from skillc.remotes.http import BearerAuth as BearerAuth, HeaderAuth as HeaderAuth
     from skillc.skills import SkillId as SkillId
     from skillc.tools import ApprovalRequest as ApprovalRequest
 

@@ -307,7 +307,8 @@ class Operations:
         self, to: str | None = None, *, with_queries: bool = False, dry_run: bool = False
     ) -> UsageUpload:
         """Send a registry, by default that of the settings, the counts of use that it lacks."""
-        from skillc.remotes import RegistryApi, choose_registry
+        from skillc.remotes import RegistryApi
+        from skillc.remotes.http import choose_registry
 
         credential = choose_registry(to, self.settings().registry)
         skills = install.find_shared(credential.registry, self.cwd)

@@ -18,7 +18,7 @@ import pytest
 
 from skillc.cli.progress import ACTIVITIES, CLEAR, StatusLine
 from skillc.cli.summaries import NAMES
-from skillc.remotes.traffic import Traffic
+from skillc.remotes.http.traffic import Traffic
 from tests.conftest import World
 from tests.support.git import Origin, Server, origin, server, template
 from tests.support.http import Stub, entry, page, stub

@@ -125,7 +125,7 @@ def test_moderation(hub: Hub) -> None:
 def test_retry_after(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] A busy registry is asked again after the time that it names, a few times."""
     waits: list[float] = []
-    monkeypatch.setattr("skillc.remotes.session.time.sleep", waits.append)
+    monkeypatch.setattr("skillc.remotes.http.session.time.sleep", waits.append)
     hub.busy, hub.retry_after = 2, "7"
     assert get(f"clawhub:{hub.url}/pdf")[0] == "1.0.0"
     assert waits == [7.0, 7.0]

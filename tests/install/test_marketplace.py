@@ -12,7 +12,7 @@ from skillc.errors import OriginNotFound
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.marketplace import find_marketplace, read_plugins
-from skillc.remotes import host_of
+from skillc.remotes.http import host_of
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import Origin, Server

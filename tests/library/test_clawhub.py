@@ -17,7 +17,8 @@ from skillc.errors import (
     WrongDigest,
 )
 from skillc.library.sources import ClawHubSkillSource
-from skillc.remotes import BearerAuth, clawhub as wire
+from skillc.remotes import clawhub as wire
+from skillc.remotes.http import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World
 from tests.support.cases import each

@@ -24,7 +24,8 @@ from skillc.library.sources.source import (
     SkillScope,
     SkillSource,
 )
-from skillc.remotes import BearerAuth, Failure, HeaderAuth, cache, session as client, skills_api
+from skillc.remotes import Failure, cache, skills_api
+from skillc.remotes.http import BearerAuth, HeaderAuth, session as client
 from skillc.skills import SkillId
 from tests.support.cases import each
 from tests.support.http import LIST, Chunks, Request, Stub, entry, page

@@ -21,7 +21,7 @@ from skillc.library.repositories.config import SkillsConfig
 from skillc.library.sources.composite import CompositeSkillSource, NamedSource
 from skillc.library.sources.filesystem import FilesystemSkillSource
 from skillc.library.sources.mcp import McpSkillSource
-from skillc.remotes import BearerAuth
+from skillc.remotes.http import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS

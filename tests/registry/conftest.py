@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import SYSTEM, Package, Registry, Version, make_package
+from skillc.registry import SYSTEM, Package, Registry, make_package
 from skillc.registry.blobs import open_blobs
+from skillc.registry.model import Version
 from skillc.registry.store import open_store
 from tests.support.git import origin, server, template
 from tests.support.postgres import Cluster

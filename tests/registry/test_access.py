@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import RegistryRefused
-from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role
-from skillc.registry.access import create_secret, split_token
+from skillc.registry import PUBLIC, SYSTEM, Role
+from skillc.registry.model import Caller, Permission
+from skillc.registry.model.access import create_secret, split_token
 
 paths = st.lists(st.sampled_from(["a", "b", "a-b"]), max_size=3).map("/".join)
 permissions = st.builds(Permission, st.sampled_from(Role), paths)

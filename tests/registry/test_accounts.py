@@ -16,7 +16,8 @@ from skillc.errors import (
     SignInRequired,
     SkillcError,
 )
-from skillc.registry import SYSTEM, Caller, Grant, NewToken, Permission, Role
+from skillc.registry import SYSTEM, NewToken, Role
+from skillc.registry.model import Caller, Grant, Permission
 from tests.registry.conftest import Clock, Team, package
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import InvalidOption, InvalidParameter, RegistryRefused, RegistryUnavailable
-from skillc.registry import PUBLIC, SYSTEM, Caller, Permission, Role
+from skillc.registry import PUBLIC, SYSTEM, Role
 from skillc.registry.blobs import Blobs, digest_of, open_blobs
+from skillc.registry.model import Caller, Permission
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each

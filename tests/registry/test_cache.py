@@ -7,10 +7,11 @@ from contextlib import suppress
 import pytest
 
 from skillc.errors import SignInRequired, SkillNotFound
-from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role
 from skillc.registry.blobs import open_blobs
 from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed
+from skillc.registry.model import Grant
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 

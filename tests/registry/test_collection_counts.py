@@ -10,17 +10,8 @@ import pytest
 
 import skillc.registry.collection_counts as module
 from skillc.errors import SkillcError
-from skillc.registry import (
-    SYSTEM,
-    Caller,
-    CollectionCounts,
-    Permission,
-    Policies,
-    Registry,
-    RegistryConfig,
-    ReviewRules,
-    Role,
-)
+from skillc.registry import SYSTEM, CollectionCounts, Policies, Registry, RegistryConfig, ReviewRules, Role
+from skillc.registry.model import Caller, Permission
 from tests.registry.conftest import Clock, Team, package
 
 ADA = Caller("ada", (Permission(Role.PUBLISHER, "payments"),))

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from skillc.errors import RegistryUnavailable
-from skillc.registry import SYSTEM, Change
+from skillc.registry import SYSTEM
 from skillc.registry.blobs import open_blobs
 from skillc.registry.feed import Feed, Log, Mark
+from skillc.registry.model import Change
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 from tests.support.postgres import Cluster

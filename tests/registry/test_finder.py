@@ -20,9 +20,10 @@ import pytest
 from skillc.errors import EmptyQuery, RegistryUnavailable
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library.sources import FilesystemSkillSource, find_in_source
-from skillc.registry import SYSTEM, Caller, Finder, Permission, Policies, Role, Version, make_package
+from skillc.registry import SYSTEM, Finder, Policies, Role, make_package
 from skillc.registry.blobs import open_blobs
 from skillc.registry.documents import DocumentFolder
+from skillc.registry.model import Caller, Permission, Version
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
 from tests.support.postgres import Cluster

@@ -13,21 +13,19 @@ import pytest
 from skillc.errors import RegistryRefused, RegistryUnavailable, SkillExists, SkillNotFound
 from skillc.registry import (
     SYSTEM,
-    Caller,
     Mirror,
-    Permission,
     Policies,
     Registry,
     RegistryUpstream,
     ReviewRules,
     Role,
-    StoredFile,
     VersionSource,
     make_archive,
     make_package,
     open_registry,
 )
 from skillc.registry.mirror import GitUpstream, Import, Upstream as AnyUpstream
+from skillc.registry.model import Caller, Permission, StoredFile
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.configuration import read_configuration
 from tests.registry.conftest import Clock, Team, package

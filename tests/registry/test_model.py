@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidParameter, SkillNotFound, VersionTooLarge
-from skillc.registry import Role, Skill, Version
-from skillc.registry.model import is_below, parse_name, parse_text
+from skillc.registry import Role
+from skillc.registry.model import Skill, Version, is_below
+from skillc.registry.model.model import parse_name, parse_text
 from skillc.skills import SkillId
 from skillc.versions import next_patch, parse_tag, parse_version, precedence
 from tests.support.cases import each

@@ -16,18 +16,8 @@ from skillc.library.sources import (
     PrefixedSkillSource,
     SkillFilter,
 )
-from skillc.registry import (
-    SYSTEM,
-    Caller,
-    Finder,
-    Permission,
-    Policies,
-    RegistrySkillSource,
-    Role,
-    Version,
-    VersionSource,
-    make_package,
-)
+from skillc.registry import SYSTEM, Finder, Policies, RegistrySkillSource, Role, VersionSource, make_package
+from skillc.registry.model import Caller, Permission, Version
 from skillc.skills import SkillId
 from tests.registry.conftest import Clock, Team, package
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from skillc.errors import EntryNotFound, InvalidParameter, InvalidSkillId, RegistryRefused, SignInRequired
-from skillc.registry import SYSTEM, Caller, Grant, Job, Permission, Role, TrustedPublisher
+from skillc.registry import SYSTEM, Role
+from skillc.registry.model import Caller, Grant, Job, Permission, TrustedPublisher
 from skillc.registry.publishers import Publication
 from tests.registry.conftest import Clock, Team, package
 

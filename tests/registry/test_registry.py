@@ -34,8 +34,9 @@ from skillc.errors import (
     StaleVersion,
     VersionExists,
 )
-from skillc.registry import SYSTEM, Caller, Permission, Role, make_package, open_registry, read_package
+from skillc.registry import SYSTEM, Role, make_package, open_registry, read_package
 from skillc.registry.blobs import open_blobs
+from skillc.registry.model import Caller, Permission
 from skillc.registry.store import open_store
 from skillc.versions import precedence
 from tests.conftest import World

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
-from skillc.registry import SYSTEM, Caller, Finder, Permission, Registry, ReviewRules, Role
+from skillc.registry import SYSTEM, Finder, Registry, ReviewRules, Role
+from skillc.registry.model import Caller, Permission
 from tests.registry.conftest import Team, package
 from tests.support.cases import each
 

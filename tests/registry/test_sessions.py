@@ -11,7 +11,8 @@ from threading import Barrier
 import pytest
 
 from skillc.errors import EntryNotFound, InvalidParameter, RegistryRefused
-from skillc.registry import SYSTEM, Caller, Grant, Identity, NewSession, Permission, Role, SignedIn
+from skillc.registry import SYSTEM, NewSession, Role, SignedIn
+from skillc.registry.model import Caller, Grant, Identity, Permission
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each
 

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from skillc.contract import encode
 from skillc.errors import InvalidParameter, RegistryRefused
-from skillc.registry import SYSTEM, Batch, Caller, Count, Permission, Role
+from skillc.registry import SYSTEM, Batch, Count, Role
+from skillc.registry.model import Caller, Permission
 from skillc.registry.usage import MAX_ROWS, Miss
 from tests.registry.conftest import Clock, Team
 from tests.support.cases import each

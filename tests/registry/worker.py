@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable
 
 from skillc.errors import VersionExists
-from skillc.registry import Caller, Permission, Registry, Role, make_package
+from skillc.registry import Registry, Role, make_package
 from skillc.registry.blobs import Blobs, open_blobs
+from skillc.registry.model import Caller, Permission
 from skillc.registry.store import open_store, postgres, sqlite
 
 MAIN = "---\nname: skill\ndescription: Text\n---\n# Text of {} {}\n"

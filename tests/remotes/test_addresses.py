@@ -9,9 +9,9 @@ import pytest
 from skillc.errors import InvalidConfiguration, InvalidOption, OriginNotFound
 from skillc.install.address import parse_origin, recall_origin
 from skillc.library.sources import ClawHubSkillSource, HttpSkillSource, McpSkillSource, WellKnownSkillSource
-from skillc.remotes import is_plain, parse_registry
-from skillc.remotes.addresses import resolve_url
 from skillc.remotes.git import GitRemote, GitSkillConfig
+from skillc.remotes.http import is_plain, parse_registry
+from skillc.remotes.http.addresses import resolve_url
 from skillc.remotes.site import read_index
 from tests.conftest import World
 from tests.support.cases import each

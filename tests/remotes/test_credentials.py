@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.library.repositories import SkillsConfig, source_of
-from skillc.remotes import (
+from skillc.remotes.http import (
     Credential,
     Session,
     check_token,
@@ -23,7 +23,7 @@ from skillc.remotes import (
     read_credentials,
     store_credential,
 )
-from skillc.remotes.credentials import _is_below
+from skillc.remotes.http.credentials import _is_below
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.http import LIST, Stub, page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.remotes import Hosts, host_of, parse_host
+from skillc.remotes.http import Hosts, host_of, parse_host
 from tests.support.cases import each
 
 

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 import skillc.registry.cache as module
-from skillc.registry import SYSTEM, Caller, Grant, Permission, Registry, Role, make_package
+from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry.model import Caller, Grant, Permission
 from skillc.server import Cache, ServerSettings, Service
 from skillc.server.protocols.requests import list_entries
 

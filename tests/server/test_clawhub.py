@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import MAX_BYTES, SYSTEM, Grant, Registry, Role
+from skillc.registry import MAX_BYTES, SYSTEM, Registry, Role
 from skillc.registry.blobs import open_blobs
+from skillc.registry.model import Grant
 from skillc.registry.store import open_store
 from skillc.remotes import fingerprint_of
 from skillc.server import ServerSettings, create_registry_app

@@ -19,7 +19,8 @@ import pytest
 from starlette.routing import Route
 
 from skillc.mcp.registry import create_registry_endpoint
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Registry, Role, make_package, open_registry
+from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.api import OPERATIONS
 from tests.support.client import AppClient

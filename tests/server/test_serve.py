@@ -16,7 +16,7 @@ from skillc.cli.commands import serve as command
 from skillc.cli.syntax import parse
 from skillc.errors import InvalidOption, SkillcError
 from skillc.library.sources import HttpSkillSource
-from skillc.remotes import BearerAuth
+from skillc.remotes.http import BearerAuth
 from tests.conftest import World
 from tests.support.forks import start_skc
 from tests.support.skills import run, skill

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package
+from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.signin.sessions import FIELD, HEADER, local_path, make_form_token
 from tests.support.client import AppClient

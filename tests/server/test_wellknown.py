@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import SYSTEM, Caller, Permission, ReviewRules, Role, make_package
+from skillc.registry import SYSTEM, ReviewRules, Role, make_package
+from skillc.registry.model import Caller, Permission
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.protocols import wellknown
 from tests.conftest import World

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from skillc.install.npm import compute_hash
-from skillc.registry import SYSTEM, Grant, Role, open_registry
+from skillc.registry import SYSTEM, Role, open_registry
+from skillc.registry.model import Grant
 from skillc.remotes.site import SCHEMA
 from skillc.server import ServerSettings
 from tests.adapters.conftest import environment as make_environment

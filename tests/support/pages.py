@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from skillc.audit import audit_folder
-from skillc.registry import SYSTEM, Batch, Caller, Count, Grant, Registry, Role, make_package
+from skillc.registry import SYSTEM, Batch, Count, Registry, Role, make_package
+from skillc.registry.model import Caller, Grant
 from skillc.registry.usage import Miss
 from skillc.server import ServerSettings, SignInSettings, create_registry_app
 from tests.support.servers import run_server

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Registry, Role, make_package, open_registry
+from skillc.registry import SYSTEM, Registry, Role, make_package, open_registry
+from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
 from tests.support.servers import run_server

@@ -15,7 +15,8 @@ import httpx2
 
 from skillc.contract import encode
 from skillc.errors import SkillNotFound
-from skillc.registry import SYSTEM, NewToken, Registry, Role, Version, make_package, open_registry
+from skillc.registry import SYSTEM, NewToken, Registry, Role, make_package, open_registry
+from skillc.registry.model import Version
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.api.contracts import describe_versions
 from tests.support.client import AppClient

@@ -10,13 +10,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from skillc import compiler, errors, gateway, install, library, lint, remotes, setup, skills, tools, trash
+from skillc import compiler, errors, gateway, install, library, lint, setup, skills, tools, trash
 from skillc.cli import load
 from skillc.cli.help import TOPICS
 from skillc.cli.summaries import NAMES
 from skillc.cli.syntax import SHORT, Command, Option, expand
 from skillc.library import records, repositories
 from skillc.paths import current_directory, library_roots
+from skillc.remotes import http
 from skillc.settings import load_settings
 from skillc.text import one_line
 
@@ -173,7 +174,7 @@ def _versions(line: CommandLine) -> Iterator[str]:
     """Yield what `yank` can be given: versions in the lock file that came from its registry."""
     try:
         settings = load_settings(current_directory())
-        registries = [remotes.choose_registry(line.values.get("--to"), settings.registry).registry]
+        registries = [http.choose_registry(line.values.get("--to"), settings.registry).registry]
     except errors.SkillcError:
         registries = _logins(line)
     prefixes = [] if "--undo" in line.switches else [f"skillc:{each}/" for each in registries]
@@ -185,7 +186,7 @@ def _versions(line: CommandLine) -> Iterator[str]:
 
 
 def _logins(line: CommandLine) -> list[str]:
-    return [each.registry for each in remotes.read_credentials()]
+    return [each.registry for each in http.read_credentials()]
 
 
 def _trash(line: CommandLine) -> list[str]:

@@ -17,7 +17,7 @@ from skillc.errors import InvalidOption
 from skillc.index import skills as index  # lazy
 from skillc.library import sources
 from skillc.paths import current_directory
-from skillc.remotes import git
+from skillc.remotes import git, http
 from skillc.settings import load_settings
 from skillc.spelling import did_you_mean, suggest, unknown_repository
 from skillc.text import one_line
@@ -42,7 +42,7 @@ def allowed_hosts(arguments: Arguments) -> frozenset[str]:
     """Return the hosts of --allow-host; raises InvalidOption. Warn of tokens that name no host [D73]."""
     if any(name.startswith("SKILLC_GIT_TOKEN_") for name in os.environ):  # else nothing of git is loaded
         warn(git.find_unused_tokens())
-    hosts = {text: remotes.parse_host(text) for text in arguments.texts("allow_host")}
+    hosts = {text: http.parse_host(text) for text in arguments.texts("allow_host")}
     for text, host in hosts.items():
         if not host:
             raise InvalidOption(f"--allow-host takes a host such as cdn.example.com[:8443], not '{text}'")
@@ -75,7 +75,7 @@ def registry_api(arguments: Arguments) -> remotes.RegistryApi:
     """
     settings = load_settings(current_directory())
     warn(settings.diagnostics)
-    return connect(remotes.choose_registry(arguments.optional("to"), settings.registry))
+    return connect(http.choose_registry(arguments.optional("to"), settings.registry))
 
 
 def show_rows(
@@ -95,7 +95,7 @@ def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict
     return [{name: str(row.get(name) or "") for name in columns} for row in rows]
 
 
-def connect(credential: remotes.Credential) -> remotes.RegistryApi:
+def connect(credential: http.Credential) -> remotes.RegistryApi:
     """Return the registry's API, to be used in a `with` block."""
     line.rename(f"Asking {credential.registry}")
     return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
 
-from skillc import remotes  # lazy, as the index is
 from skillc.cli import PlainStream
 from skillc.cli.terminal import is_dumb, measure
 from skillc.errors import SkillcError
 from skillc.index import skills
 from skillc.library import repositories
+from skillc.remotes import http
 from skillc.tables import width_of
 from skillc.text import one_line
 
@@ -229,7 +229,7 @@ def watch(command: str) -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, PlainStream):
             stream.make_way = line.make_way
-    line.downloads = remotes.describe_downloads
+    line.downloads = http.describe_downloads
     with show_activity(ACTIVITIES.get(command, "")), _timer():
         yield
 

@@ -17,7 +17,7 @@ from skillc.library.records import read_switches
 from skillc.library.repositories import allowed_variables
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
-from skillc.remotes import read_credentials
+from skillc.remotes.http import read_credentials
 from skillc.text import count_of, first_of, size_of
 from skillc.tools import TrustStore
 

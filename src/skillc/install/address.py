@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
 from skillc.install.origin import ARCHIVES, CLAWHUB, FILE, MAIN_FILE, OURS, REGISTRY, Origin
-from skillc.remotes import LOOPBACK, guess_type, hide_secrets, host_of, is_plain, parse_registry
+from skillc.remotes.http import LOOPBACK, guess_type, hide_secrets, host_of, is_plain, parse_registry
 from skillc.skills import SkillId
 
 _MCP = "mcp:"  # before the address of an MCP server, in locks of older versions

@@ -22,11 +22,12 @@ from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin, Report, open_session, origin_errors
 from skillc.install.registries import find_hub, find_registry, find_site
 from skillc.library import Skill, is_skill
-from skillc.remotes import MAX_PACKED, find_root, git, guess_type, unpack_archive
+from skillc.remotes import MAX_PACKED, find_root, git, unpack_archive
+from skillc.remotes.http import guess_type
 
 if TYPE_CHECKING:
-    from skillc.remotes import Response
     from skillc.remotes.git import RemoteTree
+    from skillc.remotes.http import Response
 
 MAX_FILES = 500_000  # of a folder in which skills are looked for
 MAX_READ = 32 << 20  # bytes of a file in which skills and plugins are looked for

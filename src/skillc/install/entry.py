@@ -230,7 +230,7 @@ def without_credentials(address: str) -> str:
     >>> without_credentials("https://me:secret@example.com/skills.git?token=x")
     'https://example.com/skills.git?token=***'
     """
-    from skillc.remotes import hide_secrets  # imports logging
+    from skillc.remotes.http import hide_secrets  # imports logging
 
     scheme, separator, rest = address.partition("://")
     if not separator:

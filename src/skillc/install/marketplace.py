@@ -24,7 +24,8 @@ from urllib.parse import urlsplit, urlunsplit
 from skillc.errors import OriginNotFound
 from skillc.install.address import check_ref, clean_path, parse_origin
 from skillc.install.origin import ARCHIVES, Candidate, Origin, choose_by_name, open_session, origin_errors
-from skillc.remotes import has_index_beside, host_of
+from skillc.remotes import has_index_beside
+from skillc.remotes.http import host_of
 
 MAX_JSON = 16 << 20  # bytes of a marketplace's file
 MAX_OPENED = 100  # plugins in which a skill is looked for

@@ -9,17 +9,14 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from skillc import remotes
 from skillc.errors import Diagnostic, OriginNotFound
-from skillc.remotes import Failure, Hosts, hide_secrets
+from skillc.remotes import Failure
+from skillc.remotes.http import Hosts, Session, hide_secrets
 from skillc.spelling import did_you_mean
 from skillc.text import first_of, one_line
-
-if TYPE_CHECKING:
-    from skillc.remotes import Session
 
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 OURS = "skillc:"  # before the address of a skill in a registry that speaks our own API
@@ -172,7 +169,7 @@ def not_there(origin: Origin, name: str, there: Iterable[str]) -> OriginNotFound
 
 def open_session(origin: Origin) -> Session:
     """Return requests on behalf of an origin, whose credentials go to its own host alone."""
-    return remotes.Session.for_person(origin.url, origin.address, origin.allowed_hosts)
+    return Session.for_person(origin.url, origin.address, origin.allowed_hosts)
 
 
 @contextmanager

@@ -29,8 +29,9 @@ from skillc.library import Skill, is_compiled, locate_skill
 from skillc.lint import lint_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
-from skillc.registry import Package, Role, is_below, read_package
-from skillc.remotes import Credential
+from skillc.registry import Package, Role, read_package
+from skillc.registry.model import is_below
+from skillc.remotes.http import Credential, choose_registry
 from skillc.skills import SkillId, digest_files, digest_skill
 from skillc.skills.document import require_description
 from skillc.surface import Here
@@ -125,7 +126,7 @@ def publish_version(
     With `dry_run`, say what would be sent. A job of CI without a token gets one from the registry. Raises
     LintFailed (E300), AuditBlocked (E084), VersionExists (E091), RegistryRefused (E090) and others.
     """
-    credential = remotes.choose_registry(to, here.settings().registry)
+    credential = choose_registry(to, here.settings().registry)
     skill = locate_skill(name, here.cwd)
     here.tell(skill.diagnostics)
     own_id = _parse_id(skill_id, skill)

@@ -54,7 +54,7 @@ from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
 from skillc.quotes import shell_quote
-from skillc.remotes import find_token, parse_registry, read_credentials
+from skillc.remotes.http import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import did_you_mean, suggest
 from skillc.versions import LATEST, parse_version, suggest_version

@@ -38,7 +38,8 @@ from skillc.mcp.toolbox import Toolbox
 from skillc.mcp.tools.agent import LIBRARY_TOOLS
 from skillc.mcp.tools.definition import Answer, Function, Request
 from skillc.paths import SKILL_FILE
-from skillc.registry import Caller, Registry, Version
+from skillc.registry import Registry
+from skillc.registry.model import Caller, Version
 from skillc.server import Cache, CallerGuard, Service, caller_of
 from skillc.skills import SkillId
 

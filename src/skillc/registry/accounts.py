@@ -8,9 +8,9 @@ from datetime import datetime
 
 from skillc.contract import encode
 from skillc.errors import EntryNotFound, InvalidParameter, SignInRequired
-from skillc.registry.access import CI, SYSTEM, Caller, Permission, Person, create_secret, split_token
 from skillc.registry.cache import ACCOUNTS, Cache
-from skillc.registry.model import Grant, Role, Token, parse_name, parse_prefix
+from skillc.registry.model.access import CI, SYSTEM, Caller, Permission, Person, create_secret, split_token
+from skillc.registry.model.model import Grant, Role, Token, parse_name, parse_prefix
 from skillc.registry.store import Connection, Store, Table, to_number
 from skillc.registry.store.tables import Ledger, Transaction
 

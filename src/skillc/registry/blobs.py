@@ -23,8 +23,8 @@ from typing import Any
 from skillc import atomic
 from skillc.errors import InvalidOption, InvalidParameter, RegistryUnavailable, require_extra
 from skillc.paths import is_inside, make_private
-from skillc.registry.access import Caller
-from skillc.registry.model import Role, digest_of
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import Role, digest_of
 from skillc.registry.package import MAX_BYTES
 
 _BUCKETS = {"s3": "S3Store", "gs": "GCSStore", "az": "AzureStore"}

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TypeVar
 
 from skillc.registry.feed import Feed
-from skillc.registry.model import Change
+from skillc.registry.model.model import Change
 
 MAX_OWNERS = 4096
 MAX_BYTES = 64 << 20

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from time import monotonic
 
-from skillc.registry.access import Caller
 from skillc.registry.feed import Mark
-from skillc.registry.model import Role
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import Role
 from skillc.registry.reader import MAX_IDS, Reader
 
 HIDDEN_SECONDS = 60.0  # after which hidden skills are looked at again: policies may depend on the time

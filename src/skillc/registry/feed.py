@@ -16,7 +16,7 @@ from time import monotonic
 
 from skillc.contract import encode
 from skillc.errors import SkillcError
-from skillc.registry.model import Change
+from skillc.registry.model.model import Change
 from skillc.registry.store import Store, Watch, tables
 
 POLL_SECONDS = 0.5  # between two looks at the log, at most

@@ -22,10 +22,10 @@ from dataclasses import asdict, dataclass
 from skillc.errors import RegistryUnavailable, SkillcError
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope, Searchable, SkillIndex
 from skillc.paths import keep_private, make_private
-from skillc.registry.access import Caller
 from skillc.registry.documents import DocumentFolder
 from skillc.registry.feed import Mark
-from skillc.registry.model import Change, Role, parse_prefix
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import Change, Role, parse_prefix
 from skillc.registry.reader import Reader
 
 FILE = "skills.db"

@@ -36,11 +36,12 @@ from skillc.errors import (
     WrongDigest,
 )
 from skillc.library.sources import GitSkillSource
-from skillc.registry.access import Caller, Permission
-from skillc.registry.model import Role, Skill, is_below, parse_prefix
+from skillc.registry.model.access import Caller, Permission
+from skillc.registry.model.model import Role, Skill, is_below, parse_prefix
 from skillc.registry.package import Package, read_package
-from skillc.remotes import Failure, RegistryApi, find_token
+from skillc.remotes import Failure, RegistryApi
 from skillc.remotes.git import GitRef, GitSkillConfig
+from skillc.remotes.http import find_token
 from skillc.skills import SkillId
 from skillc.versions import LATEST, parse_version
 

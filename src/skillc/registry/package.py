@@ -18,7 +18,7 @@ from typing import Any
 
 from skillc.errors import InvalidSkill
 from skillc.paths import MAX_SKILL_FILE, SKILL_FILES
-from skillc.registry.model import StoredFile, digest_of
+from skillc.registry.model.model import StoredFile, digest_of
 from skillc.skills import SkillId, find_collision, hash_source, is_portable, list_files, open_inside
 from skillc.skills.document import Document, parse, read_metadata
 from skillc.versions import parse_version

@@ -18,15 +18,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from skillc.errors import InvalidParameter
-from skillc.registry.access import Caller
-from skillc.registry.model import (
-    APPROVED,
-    AUDIT_LEVELS,
-    NO_FINDINGS,
-    Role,
-    Version,
-    is_below,
-)
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import APPROVED, AUDIT_LEVELS, NO_FINDINGS, Role, Version, is_below
 
 MAX_REPORT = 256 << 10  # bytes of the report of an audit; what is longer loses its last findings
 

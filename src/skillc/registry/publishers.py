@@ -9,9 +9,10 @@ from datetime import timedelta
 
 from skillc.contract import encode
 from skillc.errors import EntryNotFound, InvalidParameter, RegistryRefused
-from skillc.registry import access, accounts
-from skillc.registry.access import Caller, Job, Permission, TrustedPublisher
-from skillc.registry.model import Role, is_below, parse_name, parse_prefix
+from skillc.registry import accounts
+from skillc.registry.model import access
+from skillc.registry.model.access import Caller, Job, Permission, TrustedPublisher
+from skillc.registry.model.model import Role, is_below, parse_name, parse_prefix
 from skillc.registry.store import Table, to_number
 from skillc.registry.store.tables import Ledger, Transaction
 

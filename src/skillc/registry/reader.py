@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from skillc.errors import FileNotFound, SkillNotFound
 from skillc.paths import SKILL_FILES
-from skillc.registry.access import Caller, Permission
 from skillc.registry.blobs import Blobs
 from skillc.registry.cache import Cache
 from skillc.registry.feed import Feed, Log
-from skillc.registry.model import (
+from skillc.registry.model.access import Caller, Permission
+from skillc.registry.model.model import (
     APPROVED,
     PENDING,
     RESERVATION,

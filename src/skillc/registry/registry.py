@@ -28,11 +28,11 @@ from skillc.errors import (
     VersionExists,
 )
 from skillc.paths import registry_directory, require_home
-from skillc.registry.access import Caller
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, Uploads, open_blobs
 from skillc.registry.mirror import Audit, Folders, Mirror, MirrorConfig, open_temporary
-from skillc.registry.model import (
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import (
     APPROVED,
     PENDING,
     REJECTED,

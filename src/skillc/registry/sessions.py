@@ -14,9 +14,9 @@ from typing import Any
 
 from skillc.errors import EntryNotFound, RegistryRefused
 from skillc.registry import accounts
-from skillc.registry.access import LIFETIME, Caller, Identity, Person, Session, hash_secret
 from skillc.registry.accounts import GRANTS, PEOPLE, TOKENS
-from skillc.registry.model import Grant, Role, parse_name
+from skillc.registry.model.access import LIFETIME, Caller, Identity, Person, Session, hash_secret
+from skillc.registry.model.model import Grant, Role, parse_name
 from skillc.registry.store import Connection, Table, to_number
 from skillc.registry.store.tables import Ledger, Transaction
 

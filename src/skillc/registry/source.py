@@ -12,11 +12,11 @@ from skillc.errors import SkillNotFound
 from skillc.library import sources
 from skillc.library.sources import ALL, SkillDescriptor, SkillDocument, SkillFilter, SkillScope, SkillSource
 from skillc.paths import SKILL_FILES
-from skillc.registry.model import Skill, StoredFile, Version
+from skillc.registry.model.model import Skill, StoredFile, Version
 from skillc.skills import SkillId
 
 if TYPE_CHECKING:  # a reader makes sources of itself
-    from skillc.registry.access import Caller
+    from skillc.registry.model.access import Caller
     from skillc.registry.reader import Reader
 
 FIRST_PAGE, PAGE = 50, 500  # skills that are read at once: a list may end early

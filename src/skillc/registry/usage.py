@@ -14,8 +14,8 @@ from typing import Any
 
 from skillc.contract import optional
 from skillc.errors import InvalidParameter, InvalidSkillId
-from skillc.registry.access import Caller
-from skillc.registry.model import Role, parse_prefix, parse_text
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import Role, parse_prefix, parse_text
 from skillc.registry.store import Connection, Row, marks, select_in, tables
 from skillc.skills import SkillId
 

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused
-from skillc.remotes.credentials import parse_registry
+from skillc.remotes.http import JSON, Session, is_secure, parse_registry
 from skillc.remotes.protocol import Failure, table_of
 from skillc.remotes.registry import RegistryApi
-from skillc.remotes.session import JSON, Session, is_secure
 from skillc.text import cut, one_line
 
 ID_TOKEN, AUDIENCE = "SKILLC_ID_TOKEN", "SKILLC_AUDIENCE"

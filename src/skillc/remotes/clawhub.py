@@ -25,6 +25,7 @@ from skillc.collation import sort_names
 from skillc.errors import AuditBlocked, warning
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_skill
 from skillc.remotes.folders import write_folder
+from skillc.remotes.http import Session
 from skillc.remotes.protocol import (
     Answer,
     Failure,
@@ -38,7 +39,6 @@ from skillc.remotes.protocol import (
     table_of,
     text_of,
 )
-from skillc.remotes.session import Session
 from skillc.skills import SkillId, list_files, to_segment
 from skillc.spelling import near_miss
 from skillc.startup import file_sha256_hex, sha256_hex

@@ -19,8 +19,20 @@ from urllib.parse import quote, urlencode
 
 from skillc import errors
 from skillc.remotes.archive import MAX_PACKED, has_main_file, unpack_data
-from skillc.remotes.credentials import Credential, check_token, parse_registry
 from skillc.remotes.folders import write_folder
+from skillc.remotes.http import (
+    BUSY,
+    JSON,
+    MAX_ATTEMPTS,
+    REDIRECTS,
+    TIME_OUT,
+    Credential,
+    Response,
+    Session,
+    check_token,
+    hide_secrets,
+    parse_registry,
+)
 from skillc.remotes.protocol import (
     Answer,
     Failure,
@@ -32,9 +44,6 @@ from skillc.remotes.protocol import (
     table_of,
     text_of,
 )
-from skillc.remotes.response import BUSY, Response
-from skillc.remotes.secrets import hide_secrets
-from skillc.remotes.session import JSON, MAX_ATTEMPTS, REDIRECTS, TIME_OUT, Session
 from skillc.skills import SkillId, digest_files
 from skillc.text import cut, describe_roles, one_line
 

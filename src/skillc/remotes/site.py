@@ -17,9 +17,9 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from skillc.errors import warning
 from skillc.paths import MAX_SKILL_FILE
-from skillc.remotes.addresses import is_plain
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
 from skillc.remotes.folders import write_file, write_folder
+from skillc.remotes.http import JSON, Session, is_plain, read_json
 from skillc.remotes.protocol import (
     Absent,
     Answer,
@@ -33,8 +33,6 @@ from skillc.remotes.protocol import (
     make_listing,
     text_of,
 )
-from skillc.remotes.response import read_json
-from skillc.remotes.session import JSON, Session
 from skillc.skills import SkillId, is_name
 from skillc.text import count_of, utf8_text
 

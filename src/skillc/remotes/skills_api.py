@@ -17,6 +17,7 @@ from urllib.parse import quote
 from skillc.errors import InvalidSkill, InvalidSkillId, SkillcError
 from skillc.paths import SKILL_FILES
 from skillc.remotes.folders import SkillFolders
+from skillc.remotes.http import JSON, Refused, Session
 from skillc.remotes.protocol import (
     Answer,
     Failure,
@@ -29,8 +30,6 @@ from skillc.remotes.protocol import (
     table_of,
     text_of,
 )
-from skillc.remotes.response import Refused
-from skillc.remotes.session import JSON, Session
 from skillc.skills import SkillId, find_collision, is_portable
 from skillc.startup import sha256_hex
 from skillc.text import one_line, utf8_text

@@ -42,7 +42,8 @@ from typing import Any, TypeVar
 from skillc.audit import LEVELS
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.paths import read_regular
-from skillc.registry import MirrorConfig, Policies, RegistryConfig, ReviewRules, Role, is_below
+from skillc.registry import MirrorConfig, Policies, RegistryConfig, ReviewRules, Role
+from skillc.registry.model import is_below
 from skillc.remotes.git import GitRef
 from skillc.server.settings import (
     GITHUB,

@@ -22,7 +22,7 @@ from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.paths import make_private, read_regular, registry_directory, require_home
 from skillc.registry import SYSTEM, Registry, RegistryConfig, ReviewRules, open_registry
-from skillc.remotes import hide_secrets
+from skillc.remotes.http import hide_secrets
 from skillc.server.access import Guard
 from skillc.server.configuration import read_configuration
 from skillc.server.registry import create_registry_app

@@ -14,7 +14,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillc.errors import SignInRequired
-from skillc.registry import Caller, Registry
+from skillc.registry import Registry
+from skillc.registry.model import Caller
 from skillc.server import api, pages, protocols
 from skillc.server.protocols.requests import find_caller
 from skillc.server.request_log import RequestLog

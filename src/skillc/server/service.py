@@ -26,18 +26,8 @@ from skillc import atomic
 from skillc.engine import DefaultSkillEngine
 from skillc.errors import RegistryRefused, RegistryUnavailable, SignInRequired, unexpected
 from skillc.index.skills import EVERYTHING, FoundSkills, Scope
-from skillc.registry import (
-    PUBLIC,
-    SYSTEM,
-    Caller,
-    Finder,
-    Package,
-    Registry,
-    RegistrySkillSource,
-    Role,
-    SignedIn,
-    Version,
-)
+from skillc.registry import PUBLIC, SYSTEM, Finder, Package, Registry, RegistrySkillSource, Role, SignedIn
+from skillc.registry.model import Caller, Version
 from skillc.server.access import Limiter, Proxies
 from skillc.server.app import for_readers
 from skillc.server.metrics import Metrics

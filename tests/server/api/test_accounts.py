@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.registry import Grant, Registry, Role
+from skillc.registry import Registry, Role
+from skillc.registry.model import Grant
 from skillc.server import ServerSettings
 from tests.support.registry import Client, body, fault
 

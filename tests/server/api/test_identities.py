@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Identity, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.registry.model import Grant, Identity
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, PublishingSettings, SignInSettings
 from tests.support.client import AppClient

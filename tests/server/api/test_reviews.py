@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Registry, RegistryConfig, ReviewRules, Role, open_registry
+from skillc.registry import SYSTEM, Registry, RegistryConfig, ReviewRules, Role, open_registry
+from skillc.registry.model import Grant
 from tests.support.registry import Client, body, fault
 
 PATH = "/skills/payments/refunds"

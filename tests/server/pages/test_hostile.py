@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from skillc.registry import SYSTEM, Grant, Identity, Registry, Role, make_package
+from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry.model import Grant, Identity
 from tests.server.pages.conftest import Visitor
 from tests.support.pages import make_admin, serving
 

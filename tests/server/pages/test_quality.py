@@ -9,7 +9,8 @@ from html import unescape
 import pytest
 from playwright.sync_api import Browser
 
-from skillc.registry import SYSTEM, Identity, Registry, Role, make_package
+from skillc.registry import SYSTEM, Registry, Role, make_package
+from skillc.registry.model import Identity
 from tests.server.pages.conftest import Person, Visitor
 from tests.support.axe import VIEWS, find_barriers
 from tests.support.examples import sample

@@ -13,7 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser
 
-from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.registry.model import Grant
 from skillc.server import OidcSettings, SignInSettings
 from tests.server.pages.conftest import Visitor
 from tests.support.http import Stub

@@ -12,7 +12,8 @@ import httpx2
 import pytest
 
 from skillc.errors import InvalidOption
-from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, SignInSettings
 from tests.support.client import AppClient

@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 
-from skillc.registry import SYSTEM, Grant, Registry, Role
+from skillc.registry import SYSTEM, Registry, Role
+from skillc.registry.model import Grant
 from skillc.server import (
     OidcSettings,
     PublishingSettings,

@@ -6,7 +6,6 @@ import getpass
 import os
 import sys
 
-from skillc import remotes
 from skillc.cli import show
 from skillc.cli.options import connect, show_rows
 from skillc.cli.progress import pause
@@ -14,6 +13,7 @@ from skillc.cli.syntax import Arguments, Command
 from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
+from skillc.remotes import http
 
 MAX_INPUT = 8192  # bytes that are read from stdin
 
@@ -43,11 +43,11 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(f"--token-env and --token-stdin exclude each other; {see(COMMAND)}")
     if address is None:
         return _list(arguments)
-    registry = remotes.parse_registry(address)
-    token = remotes.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
-    with connect(remotes.Credential(registry, token)) as api:
+    registry = http.parse_registry(address)
+    token = http.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
+    with connect(http.Credential(registry, token)) as api:
         identity = api.whoami()
-    remotes.store_credential(remotes.Credential(registry, token, identity.subject))
+    http.store_credential(http.Credential(registry, token, identity.subject))
     value = {
         "registry": registry,
         "subject": identity.subject,
@@ -77,6 +77,6 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
 def _list(arguments: Arguments) -> int:
     if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
         raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
-    logins = [{"registry": each.registry, "subject": each.subject} for each in remotes.read_credentials()]
+    logins = [{"registry": each.registry, "subject": each.subject} for each in http.read_credentials()]
     nothing = "You are logged in to no registry; 'skc login <url>' logs you in."
     return show_rows(arguments, "registries", ("registry", "subject"), logins, nothing)

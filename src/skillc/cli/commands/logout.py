@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skillc import remotes
 from skillc.cli import show
 from skillc.cli.syntax import Arguments, Command
+from skillc.remotes import http
 from skillc.spelling import near_miss
 
 COMMAND = Command("""
@@ -20,9 +20,9 @@ $ skc logout https://skills.example.com
 
 
 def run(arguments: Arguments) -> int:
-    registry = remotes.parse_registry(arguments.text("url"))
-    is_gone = remotes.forget_credential(registry)
-    others = [each.registry for each in remotes.read_credentials()]
+    registry = http.parse_registry(arguments.text("url"))
+    is_gone = http.forget_credential(registry)
+    others = [each.registry for each in http.read_credentials()]
     near = "" if is_gone else near_miss(registry, others)
     text = f"Logged out of {registry}" if is_gone else f"You were not logged in to {registry}{near}"
     return show(arguments, {"registry": registry, "removed": is_gone}, text)

@@ -22,8 +22,8 @@ from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.library.repositories import config, variables
 from skillc.library.repositories.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.sources import EMBEDDED
-from skillc.remotes import guess_type, resolve_address
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken
+from skillc.remotes.http import guess_type, resolve_address
 from skillc.spelling import unknown_repository
 from skillc.toml import Part, is_comment, split_lines, split_parts
 

@@ -30,7 +30,7 @@ from skillc.library.sources import (
     SkillScope,
     SkillSource,
 )
-from skillc.remotes import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
+from skillc.remotes.http import BearerAuth, HeaderAuth, StoredAuth, find_token, hide_secrets
 from skillc.skills import SkillId
 
 ALLOW = "SKILLC_ALLOW_COMMANDS"

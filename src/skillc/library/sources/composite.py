@@ -16,7 +16,8 @@ from skillc.errors import Diagnostic, InvalidSkill, RepositoryUnavailable, Skill
 from skillc.index.skills import Searchable
 from skillc.library.sources import source as base
 from skillc.library.sources.wrappers import SnapshotSource, SourceSnapshot
-from skillc.remotes import hide_secrets, require_text, to_seconds
+from skillc.remotes import require_text, to_seconds
+from skillc.remotes.http import hide_secrets
 from skillc.skills import SkillId
 
 log = logging.getLogger("skillc.library")

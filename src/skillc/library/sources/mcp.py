@@ -30,7 +30,7 @@ from skillc.skills import SkillId, is_segment, to_segment
 from skillc.text import one_line
 
 if TYPE_CHECKING:
-    from skillc.remotes import BearerAuth, HeaderAuth
+    from skillc.remotes.http import BearerAuth, HeaderAuth
 
 TIME_OUT = 25.0  # seconds; less than the composite waits
 MAX_DIAGNOSTICS = 100

@@ -26,23 +26,21 @@ from skillc.errors import RepositoryUnavailable, SkillNotFound
 from skillc.library.sources import source as base
 from skillc.remotes import (
     Answer,
-    BearerAuth,
     Cache,
     ClawHubRemote,
     DiskCopy,
     Failure,
-    HeaderAuth,
     HttpRemote,
     Listing,
     Remote,
     RemoteDocument,
     RemoteSkill,
-    Session,
     SiteRemote,
     SkillFolders,
     require_text,
     to_seconds,
 )
+from skillc.remotes.http import BearerAuth, HeaderAuth, Session
 from skillc.skills import SkillId
 from skillc.skills.document import read_main_file
 

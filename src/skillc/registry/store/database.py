@@ -18,7 +18,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar, get_type_hints
 
-from skillc.registry.model import Role
+from skillc.registry.model.model import Role
 from skillc.skills import SkillId
 
 BATCH = 500  # values in one statement; SQLite may have a limit of 999

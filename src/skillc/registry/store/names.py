@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skillc.registry.model import APPROVED
+from skillc.registry.model.model import APPROVED
 from skillc.registry.store.database import Connection, marks
 from skillc.skills import MAX_SEGMENT, SkillId, is_name, to_segment
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from skillc.registry.access import Caller
-from skillc.registry.model import Change, Review, Skill, StoredFile, Version
+from skillc.registry.model.access import Caller
+from skillc.registry.model.model import Change, Review, Skill, StoredFile, Version
 from skillc.registry.store.database import (
     Connection,
     Store,

@@ -19,10 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidConfiguration, warning
-from skillc.remotes.addresses import is_plain
-from skillc.remotes.hosts import Hosts, host_of, parse_host
+from skillc.remotes.http import Hosts, hide_secrets, host_of, is_plain, parse_host
 from skillc.remotes.protocol import Failure
-from skillc.remotes.secrets import hide_secrets
 from skillc.skills import to_segment
 from skillc.spelling import did_you_mean
 from skillc.text import first_of, one_line

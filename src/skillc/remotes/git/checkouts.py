@@ -38,7 +38,7 @@ from skillc.remotes.git.address import (
     RefNotFound,
     invalid,
 )
-from skillc.remotes.hosts import SETTING, Hosts
+from skillc.remotes.http import SETTING, Hosts
 from skillc.remotes.protocol import require_text, to_seconds
 from skillc.startup import sha256_hex
 from skillc.text import one_line

@@ -32,9 +32,7 @@ from skillc.remotes.git.transport import (
     open_client,
 )
 from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
-from skillc.remotes.hosts import Hosts, host_of
-from skillc.remotes.secrets import private_logs
-from skillc.remotes.traffic import Download, follow_download
+from skillc.remotes.http import Download, Hosts, follow_download, host_of, private_logs
 
 MANY = 2000  # files; to fetch more, everything is fetched at once
 NO_FILES = b"blob:none"

@@ -26,7 +26,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused
-from skillc.remotes.hosts import Hosts, explain_failure
+from skillc.remotes.http import Hosts, explain_failure
 
 if TYPE_CHECKING:
     from dulwich.client import HTTPResponse

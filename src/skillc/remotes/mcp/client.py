@@ -29,9 +29,9 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from skillc.errors import SkillcError
+from skillc.remotes.http import private_logs
 from skillc.remotes.mcp.entries import McpRefusal, McpServer, verify_file
 from skillc.remotes.protocol import Failure, RemoteFile
-from skillc.remotes.secrets import private_logs
 from skillc.startup import LAST_ACTS
 from skillc.text import one_line
 

@@ -13,9 +13,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from skillc.paths import MAX_SKILL_FILE, SKILL_FILE
-from skillc.remotes.addresses import is_plain
+from skillc.remotes.http import hide_secrets, is_plain
 from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
-from skillc.remotes.secrets import hide_secrets
 from skillc.skills import SkillId, is_name, is_segment, to_segment
 from skillc.skills.document import parse, read_metadata
 from skillc.startup import sha256_hex

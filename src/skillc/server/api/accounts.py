@@ -11,15 +11,8 @@ from typing import Any
 
 from skillc.contract import encode
 from skillc.errors import RegistryRefused
-from skillc.registry import (
-    Batch,
-    Grant,
-    Permission,
-    Person,
-    Receipt,
-    Role,
-    Session,
-)
+from skillc.registry import Batch, Receipt, Role
+from skillc.registry.model import Grant, Permission, Person, Session
 from skillc.server.api.contracts import (
     USAGE,
     ChangeList,

@@ -17,7 +17,8 @@ from pydantic import StrictBool, StrictInt
 
 from skillc.contract import optional
 from skillc.engine import SkillResolutionFailed, SkillsResolved
-from skillc.registry import APPROVED, Change, Permission, Role, Skill, Token, TrustedPublisher
+from skillc.registry import Role
+from skillc.registry.model import APPROVED, Change, Permission, Skill, Token, TrustedPublisher
 from skillc.versions import LATEST
 
 T = TypeVar("T")

@@ -23,7 +23,8 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from skillc.errors import SignInRequired
-from skillc.registry import PUBLIC, Caller, Registry, Role
+from skillc.registry import PUBLIC, Registry, Role
+from skillc.registry.model import Caller
 from skillc.server.requests import Parameter, read_body, read_parameters
 from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_value
 from skillc.server.service import Service

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from skillc.errors import SkillNotFound
-from skillc.registry import Package, Role, Version, make_package
+from skillc.registry import Package, Role, make_package
+from skillc.registry.model import Version
 from skillc.server.api.contracts import (
     Decision,
     FileReference,

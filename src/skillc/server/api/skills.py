@@ -13,7 +13,8 @@ from starlette.responses import Response, StreamingResponse
 
 from skillc.errors import FileNotFound, RegistryUnavailable, SkillNotFound
 from skillc.library.sources import SkillCollection, SkillFilter
-from skillc.registry import Skill, StoredFile, Version, describe_version, read_document
+from skillc.registry import describe_version, read_document
+from skillc.registry.model import Skill, StoredFile, Version
 from skillc.server.api.contracts import (
     TURN,
     FileEntry,

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from starlette.responses import Response
 
 from skillc.errors import InvalidParameter
-from skillc.registry import Grant, NewToken, Permission, Role, Token
+from skillc.registry import NewToken, Role
+from skillc.registry.model import Grant, Permission, Token
 from skillc.server.pages.visit import NOT_KEPT, Visit, change, redirect
 
 LIVES = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "no end"}

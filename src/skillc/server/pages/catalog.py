@@ -8,7 +8,8 @@ from typing import Protocol
 
 from skillc.audit import Audit
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import Review, Skill, Version, VersionSource
+from skillc.registry import VersionSource
+from skillc.registry.model import Review, Skill, Version
 
 MAX_AUDITS = 256  # that a process keeps; the oldest goes first
 MAX_QUICK_AUDIT = 256 << 10  # bytes of a skill whose text is not shown before it was audited

@@ -15,7 +15,7 @@ from itertools import accumulate, zip_longest
 from starlette.responses import Response
 
 from skillc.audit import KINDS, compare_audits
-from skillc.registry import StoredFile
+from skillc.registry.model import StoredFile
 from skillc.server.pages.subject import choose_version, describe_skill, find_subject
 from skillc.server.pages.visit import Visit
 

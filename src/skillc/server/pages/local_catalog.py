@@ -21,7 +21,7 @@ from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, stored_skills
 from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument
-from skillc.registry import NO_FINDINGS, Skill, StoredFile, Version
+from skillc.registry.model import NO_FINDINGS, Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, MAX_QUICK_AUDIT, Usage
 from skillc.server.pages.visit import Site, Visit

@@ -21,7 +21,8 @@ from starlette.routing import BaseRoute, Route
 
 from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
-from skillc.registry import APPROVED, Package, Role, Skill, Version
+from skillc.registry import Package, Role
+from skillc.registry.model import APPROVED, Skill, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS
 from skillc.server.pages.registry_catalog import RegistrySite

@@ -12,7 +12,8 @@ from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import APPROVED, PUBLIC, Caller, CallerSource, CollectionCounts, Review, Skill, Version
+from skillc.registry import PUBLIC, CallerSource, CollectionCounts
+from skillc.registry.model import APPROVED, Caller, Review, Skill, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
 from skillc.server.pages.visit import Site, Visit

@@ -19,7 +19,8 @@ from starlette.responses import Response
 
 from skillc.audit import KINDS
 from skillc.errors import FileNotFound
-from skillc.registry import StoredFile, make_archive
+from skillc.registry import make_archive
+from skillc.registry.model import StoredFile
 from skillc.server.pages.agents import describe_views
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.code_colours import colour_lines, language_of

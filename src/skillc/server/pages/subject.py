@@ -11,7 +11,7 @@ from skillc.compiler import read_agents
 from skillc.errors import SkillNotFound
 from skillc.lint import estimate
 from skillc.paths import SKILL_FILES
-from skillc.registry import NO_FINDINGS, Skill, StoredFile, Version
+from skillc.registry.model import NO_FINDINGS, Skill, StoredFile, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.assets import describe
 from skillc.server.pages.catalog import MAX_QUICK_AUDIT

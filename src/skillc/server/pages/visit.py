@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from skillc import errors
-from skillc.registry import Caller, Registry, Role, SignedIn
+from skillc.registry import Registry, Role, SignedIn
+from skillc.registry.model import Caller
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import Catalog
 from skillc.server.requests import REQUEST_TIME, read_form

@@ -32,7 +32,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.registry import PUBLIC, Caller, Role, Skill, StoredFile, Version
+from skillc.registry import PUBLIC, Role
+from skillc.registry.model import Caller, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
 from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, read_skills, serve
 from skillc.server.responses import HEADERS, Refusal, guard, respond

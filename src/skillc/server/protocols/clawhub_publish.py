@@ -24,7 +24,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
-from skillc.registry import MAX_BYTES, MAX_FILES, Caller, Registry, Version, make_package
+from skillc.registry import MAX_BYTES, MAX_FILES, Registry, make_package
+from skillc.registry.model import Caller, Version
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
 from skillc.server.protocols.requests import Handler, fail_plainly, find_address, read_body, serve
 from skillc.server.requests import parse_object, read_form

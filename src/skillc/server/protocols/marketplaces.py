@@ -18,7 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from skillc.registry import Caller, to_name
+from skillc.registry import to_name
+from skillc.registry.model import Caller
 from skillc.server.caches import Cache
 from skillc.server.protocols import git
 from skillc.server.protocols.git import Files, Repository, make_repository

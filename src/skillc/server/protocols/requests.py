@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
-from skillc.registry import APPROVED, Caller, Registry, Role, Skill, Version
+from skillc.registry import Registry, Role
+from skillc.registry.model import APPROVED, Caller, Skill, Version
 from skillc.server.requests import receive_body
 from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard
 from skillc.server.service import UPLOAD_TIME, Service

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from skillc.errors import RegistryRefused, SkillcError
-from skillc.registry import Identity, Job, choose_groups
+from skillc.registry.model import Identity, Job, choose_groups
 from skillc.server.settings import OidcSettings
 
 # How a job may have been started. Others can be started by outsiders, or run their code.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from skillc.errors import IssuerUnavailable, RegistryRefused, require_extra
-from skillc.registry import Identity
+from skillc.registry.model import Identity
 from skillc.server.settings import OidcSettings
 from skillc.server.signin.claims import read_identity
 

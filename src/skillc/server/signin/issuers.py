@@ -23,7 +23,8 @@ from joserfc.jws import JWSRegistry
 from starlette.concurrency import run_in_threadpool
 
 from skillc.errors import IssuerUnavailable, RegistryRefused
-from skillc.remotes import JSON, Failure, Session
+from skillc.remotes import Failure
+from skillc.remotes.http import JSON, Session
 from skillc.server.settings import is_secure, parse_issuer
 
 TIME_OUT = 10.0  # seconds for an answer as a whole

@@ -9,9 +9,9 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skillc.remotes.hosts import explain_failure
+from skillc.remotes.http.hosts import explain_failure
+from skillc.remotes.http.traffic import follow_download
 from skillc.remotes.protocol import Failure
-from skillc.remotes.traffic import follow_download
 from skillc.text import cut, one_line
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from skillc.errors import InvalidParameter, RegistryRefused, SignInRequired
-from skillc.registry.model import MAX_NAME, Role, is_below, is_name, parse_name, parse_text
+from skillc.registry.model.model import MAX_NAME, Role, is_below, is_name, parse_name, parse_text
 from skillc.text import describe_roles
 
 GROUP = "group:"  # grants to it are grants to all people in the group

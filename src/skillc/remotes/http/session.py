@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 
 from skillc import __version__
 from skillc.errors import InvalidConfiguration, SkillcError
-from skillc.remotes.addresses import LOOPBACK
-from skillc.remotes.credentials import (
+from skillc.remotes.http.addresses import LOOPBACK
+from skillc.remotes.http.credentials import (
     BearerAuth,
     HeaderAuth,
     StoredAuth,
@@ -32,10 +32,10 @@ from skillc.remotes.credentials import (
     is_valid_header,
     parse_base_url,
 )
-from skillc.remotes.hosts import SETTING, Hosts, host_of
+from skillc.remotes.http.hosts import SETTING, Hosts, host_of
+from skillc.remotes.http.response import BUSY, Refused, Response, explain_error, read_json, read_response
+from skillc.remotes.http.secrets import private_logs
 from skillc.remotes.protocol import Failure
-from skillc.remotes.response import BUSY, Refused, Response, explain_error, read_json, read_response
-from skillc.remotes.secrets import private_logs
 from skillc.text import one_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ MAX_ATTEMPTS = 3
 AT_ONCE = 4  # files that are fetched at the same time
 PIECE = 1 << 16  # bytes that are sent at once
 REDIRECTS = (301, 302, 303, 307, 308)
-JSON, ANYTHING = "application/json", "*/*"
+JSON = "application/json"
+ANYTHING = "*/*"
 
 Headers = Mapping[str, str]
 Progress = Callable[[int, int], None]  # gets the bytes that were sent, and how many there are

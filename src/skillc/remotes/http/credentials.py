@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from skillc.errors import InvalidConfiguration, InvalidOption
 from skillc.records import Record
-from skillc.remotes.addresses import LOOPBACK, is_plain
+from skillc.remotes.http.addresses import LOOPBACK, is_plain
 from skillc.remotes.protocol import require_text
 
 RECORD = Record(
