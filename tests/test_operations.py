@@ -15,6 +15,7 @@ from skillc.errors import InvalidOption, SkillcError
 from skillc.surface import SILENT, UNATTENDED, Person, Progress
 from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.skills import skill
 
 
@@ -164,7 +165,7 @@ def test_audit_and_doctor(world: World, shelf: Path, here: Workspace) -> None:
     assert {"checks", "fixed", "not_fixed"} == encode(examination).keys()
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "choice"),
     [
         (["2"], ["pdf"]),

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from skillc import paths
-from skillc.errors import SkillcError
 from tests.conftest import SkcRun, World
 
 NOBODY = 54321  # a user that no passwd file has
@@ -109,27 +108,6 @@ def test_in_the_home_everything_is_global(world: World) -> None:
         assert [skill["scope"] for skill in listed["skills"]] == ["global"]
     built = world.json("build", ".", cwd=world.global_store / "pdf")
     assert built["runtime_path"] == str(world.home / ".skillc" / "runtime" / "pdf")
-
-
-def test_deleted_directory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[RFC-0005] a working directory that is gone is one coded line."""
-    gone = world.root / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    with pytest.raises(SkillcError, match="the current directory no longer exists"):
-        paths.current_directory()
-
-
-def test_what_is_in_a_runtime_directory() -> None:
-    """[D7] [RFC-0004:C-INDEX] where stub, manifest and index are."""
-    assert paths.stub_file("/r") == "/r/SKILL.md"
-    assert paths.manifest_file("/r") == "/r/.skillc/manifest.json"
-    digest = hashlib.sha256(b"/s/pdf").hexdigest()
-    assert paths.index_file("/r", "/s/pdf") == f"/r/.skillc-meta/search-{digest[:16]}.db"
-    assert paths.skills_store("/p") == "/p/.skillc/skills"
-    assert paths.runtime_store("/p") == "/p/.skillc/runtime"
-    assert paths.config_file("/p") == "/p/.skillc/config.toml"
 
 
 @given(st.binary(min_size=1, max_size=60).filter(lambda b: b"\0" not in b))

@@ -31,7 +31,7 @@ def test_sha256(size: int) -> None:
     assert startup.file_sha256_hex(io.BytesIO(data), size) == expected
 
 
-@pytest.mark.parametrize("name", ["plain.db", "a?b.db", "50%.db", "a#b.db", "größe x.db"])
+@each("name", ["plain.db", "a?b.db", "50%.db", "a#b.db", "größe x.db"])
 def test_sqlite_uri(tmp_path: Path, name: str) -> None:
     """A URI leads to the file of that name, whatever characters the name has."""
     path = tmp_path / name
@@ -45,7 +45,7 @@ def test_sqlite_uri(tmp_path: Path, name: str) -> None:
     reader.close()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{"a": [1, -2.5e3, null, true, "\\ud83d\\ude00\\n"]}',
@@ -61,15 +61,15 @@ def test_parse_json(text: str) -> None:
     assert startup.parse_json(text) == json.loads(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[1,]", "1 2", '{"a" 1}', '"', "nul", "[" * 100_000, "{} x", "'a'"]
-)
-@pytest.mark.parametrize("first", ["pass", "import json"])
-def test_parse_json_refuses(text: str, first: str) -> None:
+@each("first", ["pass", "import json"])
+def test_parse_json_refuses(first: str) -> None:
     """What is no JSON is a ValueError, whether `json` is loaded or not."""
-    code = f"{first}\nimport sys; from skillc.startup import parse_json\ntry: parse_json(sys.stdin.read())\n"
-    code += "except ValueError: print('refused')"
-    assert subprocess.check_output([sys.executable, "-c", code], input=text, text=True) == "refused\n"
+    texts = ["", "{", "[1,]", "1 2", '{"a" 1}', '"', "nul", "[" * 100_000, "{} x", "'a'"]
+    code = f"{first}\nimport sys; from skillc.startup import parse_json\n"
+    code += "for text in sys.stdin.read().split('\\n'):\n  try: parse_json(text)\n"
+    code += "  except ValueError: print('refused')"
+    out = subprocess.check_output([sys.executable, "-c", code], input="\n".join(texts), text=True)
+    assert out == "refused\n" * len(texts)
 
 
 class Thing:

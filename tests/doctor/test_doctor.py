@@ -10,16 +10,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skillc import atomic
 from skillc.doctor.examination import CHECKS
 from skillc.errors import install_command
 from skillc.library.records import read_deployments, record_deployments
 from skillc.workspace import Workspace
 from tests.conftest import World, save
+from tests.support.cases import each
 from tests.support.git import Origin, Server
 
 Finding = dict[str, Any]
@@ -69,8 +72,7 @@ def test_an_empty_home(world: World) -> None:
     assert text.rstrip().splitlines()[-1].startswith(("0 errors", "1 error"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [{"HOME": ""}, {"HOME": "{root}/no/home"}, {"SKILLC_HOME": "/dev/null"}])
+@each("env", [{"HOME": ""}, {"HOME": "{root}/no/home"}, {"SKILLC_HOME": "/dev/null"}])
 def test_no_home(world: World, env: dict[str, str]) -> None:
     """[SURFACES: Getting skills] a home that is not there is an error with what to do, and no crash."""
     env = {name: value.format(root=world.root) for name, value in env.items()}
@@ -119,8 +121,9 @@ def test_a_profile_that_hangs(world: World, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_a_server_whose_program_is_gone(world: World) -> None:
+def test_a_server_whose_program_is_gone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Getting skills] an agent's configuration that starts nothing any more is an error."""
+    monkeypatch.setattr("skillc.mcp.rehearsal.SESSIONS", {})  # each would take seconds; tests/mcp does that
     world.ok("mcp", "--install", "cursor")
     world.ok("mcp", "--install", "codex")
     world.ok("mcp", "--install", "claude", "--project")
@@ -366,14 +369,17 @@ def _accepted(listener: socket.socket) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["config.toml", "skills.toml"])
-@pytest.mark.parametrize("content", [b"a = ", b"\xff\xfe", b"a." * 10_000 + b"a = 1", None])
+@each(
+    ("name", "content"),
+    product(["config.toml", "skills.toml"], [b"a = ", b"\xff\xfe", b"a." * 10_000 + b"a = 1", None]),
+)
 def test_configuration(world: World, name: str, content: bytes | None) -> None:
     """[SURFACES: Getting skills] a file that can't be read is named; every other check goes on."""
     path = world.home / ".skillc" / name
-    path.parent.mkdir()
+    path.parent.mkdir(exist_ok=True)
     path.mkdir() if content is None else save(path, content)
     findings = _found(world, "configuration")
+    atomic.discard(str(path))
     assert name in findings[0]["message"]
     assert findings[0]["status"] == ("error" if name == "skills.toml" else "warning")
 
@@ -388,9 +394,10 @@ BROKEN: dict[str, bytes] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(BROKEN))
+@each("name", sorted(BROKEN))
 def test_damaged_records(world: World, name: str) -> None:
     """[SURFACES: Getting skills] each damaged file is named; doctor and --fix leave it as it is."""
+    atomic.discard(str(world.home / ".skillc"))
     path = world.home / ".skillc" / name.strip()
     path.parent.mkdir(parents=True)
     save(path, BROKEN[name])
@@ -545,14 +552,15 @@ def _odd_records(world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", [_no_shell, _break_everything, _loop, _odd_names, _odd_records])
-@pytest.mark.parametrize("words", [(), ("--fix",)])
-def test_whatever_is_broken(world: World, damage: Callable[[World], None], words: tuple[str, ...]) -> None:
+@each("damage", [_no_shell, _break_everything, _loop, _odd_names, _odd_records])
+def test_whatever_is_broken(world: World, damage: Callable[[World], None]) -> None:
     """[SURFACES: Getting skills] every check ends with a finding, for people and programs alike."""
+    for name in (".skillc", ".claude"):
+        atomic.discard(str(world.home / name))
     (world.home / ".skillc").mkdir()
     damage(world)
-    for form in ("json", "text"):
-        result = world.skc("doctor", *words, "--format", form)
+    for words in (("--format", "json"), ("--format", "text"), ("--fix", "--format", "json"), ("--fix",)):
+        result = world.skc("doctor", *words)
         assert "Traceback" not in result.stderr
         assert result.returncode in (0, 1), result.stderr
         assert "versions" in result.stdout

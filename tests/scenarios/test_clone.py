@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from mcp import Client
 from skillc.mcp import create_server
 from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.cases import each
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 LOOP = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -54,9 +57,12 @@ TRIGGERS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", TRIGGERS)
+@each("what", TRIGGERS)
 def test_log_with_code(world: World, log: Path, what: str) -> None:
     """[RFC-0007] nothing that a log holds is run; the access goes to the fallback."""
+    for path in log.parent.glob("logs.db*"):
+        path.unlink()
+    shutil.rmtree(world.project / ".skillc" / "logs", ignore_errors=True)
     plant(log, f"CREATE TABLE access_log ({COLUMNS}); {TRIGGERS[what]};")
     before = log.read_bytes()
     run = world.ok("show", "pdf", "--section", "Usage")
@@ -163,7 +169,7 @@ SCHEMAS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", SCHEMAS)
+@each("what", SCHEMAS)
 def test_index_with_code(world: World, log: Path, what: str) -> None:
     """[RFC-0004:C-INDEX] an index with a schema of its own is unusable, and the next build replaces it."""
     (index,) = log.parent.glob("search-*.db")
@@ -277,11 +283,11 @@ def test_directory_of_another_user_is_told_everywhere(world: World, theirs: Path
 
 @pytest.mark.slow
 @needs_root
-@pytest.mark.parametrize("name", [".skillc", ".rkat"])
+@each("name", [".skillc", ".rkat"])
 def test_link_of_another_user(world: World, name: str) -> None:
     """[D23] a link counts as its owner's, and as the owner's of what it leads to."""
     inner = world.root / "inner"
-    inner.mkdir()
+    inner.mkdir(exist_ok=True)
     own = world.project / ".skillc"
     (own / "skills.toml").write_text('[[repositories]]\nname="x"\ntype="filesystem"\npath="."\n')
     link = world.root / name
@@ -292,6 +298,8 @@ def test_link_of_another_user(world: World, name: str) -> None:
     os.lchown(link, 0, 0)
     os.chown(own, 4242, 4242)
     assert "W073" in world.ok("repo", "list", cwd=inner).stderr
+    os.chown(own, 0, 0)
+    link.unlink()
 
 
 @needs_root
@@ -334,8 +342,10 @@ FILES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["a pipe", "a link to a pipe", "/dev/zero", "/dev/tty", "too large"])
-@pytest.mark.parametrize("name", FILES)
+@each(
+    ("name", "how"),
+    product(FILES, ["a pipe", "a link to a pipe", "/dev/zero", "/dev/tty", "too large"]),
+)
 def test_configuration_that_is_no_file(world: World, name: str, how: str) -> None:
     """[D23a] [RFC-0009] pipes, devices and huge files as configuration: a coded line, no waiting."""
     world.skill("pdf")
@@ -344,7 +354,8 @@ def test_configuration_that_is_no_file(world: World, name: str, how: str) -> Non
     if how == "a pipe":
         os.mkfifo(file)
     elif how == "a link to a pipe":
-        os.mkfifo(world.root / "pipe")
+        if not (world.root / "pipe").exists():
+            os.mkfifo(world.root / "pipe")
         file.symlink_to(world.root / "pipe")
     elif how == "too large":
         with file.open("wb") as stream:
@@ -353,6 +364,7 @@ def test_configuration_that_is_no_file(world: World, name: str, how: str) -> Non
         file.symlink_to(how)
     code, words = FILES[name]
     run = world.skc(*words)
+    file.unlink()
     assert f"[{code}]: " in run.stderr
     assert ("over " if how == "too large" else "not a regular file") in run.stderr
     assert "Traceback" not in run.stderr
