@@ -387,7 +387,7 @@ def test_old_and_new(world: World) -> None:
         (("--arms", "without"), "E100", "--arms needs 'with'"),
         (("--arms", "with,other"), "E100", "unknown arm 'other'"),
         (("--case", "none"), "E100", "no case 'none'"),
-        (("--only", "tasks"), "E110", "none says what is expected"),
+        (("--only", "tasks"), "E110", "none says what a good answer has"),
         (("--credentials", "/none"), "E100", "is no file"),
         (("--max-cost", "much"), "E100", "takes a number"),
         (("--fired", "x"), "E100", "--fired goes with --agent-command"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -9,12 +11,14 @@ from skillc.evals.statistics import (
     NOTHING,
     Effect,
     cases_needed,
+    difference,
     is_majority,
     paired_lift,
     pass_all,
     pass_at,
     rate_of_runs,
     sign_flip_test,
+    student,
     trigger_rates,
     wilson,
 )
@@ -107,11 +111,58 @@ def test_the_exact_test_of_many() -> None:
 
 
 def test_five_of_five_is_not_enough() -> None:
-    """[SURFACES: Evals] where a bootstrap has no width, the exact test withholds the verdict."""
+    """[SURFACES: Evals] without zero in its interval, a lift may still be chance: the exact test decides."""
     five = paired_lift([(YES, NO)] * 5)
-    assert (five.lift.value, five.lift.interval, five.effect, five.needed) == (1.0, (1.0, 1.0), Effect.FEW, 6)
+    assert (five.lift.value, five.p, five.effect, five.needed) == (1.0, 0.0625, Effect.FEW, 6)
     assert paired_lift([(YES, NO)] * 6).effect is Effect.HELPS
     assert paired_lift([(NO, YES)] * 6).effect is Effect.HURTS
+
+
+@each(
+    "first, second, low, high",
+    [  # Newcombe (1998), Statistics in Medicine 17, 873, table II, method 10
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((6, 7), (2, 7), 0.0582, 0.8062),
+        ((5, 56), (0, 29), -0.0381, 0.1926),
+        ((0, 10), (0, 20), -0.1611, 0.2775),
+        ((0, 10), (0, 10), -0.2775, 0.2775),
+        ((10, 10), (0, 20), 0.6791, 1.0),
+        ((10, 10), (0, 10), 0.6075, 1.0),
+    ],
+)
+def test_differences_as_published(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    """[SURFACES: Evals] two rates differ by Newcombe's interval."""
+    assert difference(first, second).interval == (low, high)
+
+
+@each("freedom, quantile", [(4, 2.776), (5, 2.571), (9, 2.262), (11, 2.201), (29, 2.045), (99, 1.984)])
+def test_student_as_published(freedom: int, quantile: float) -> None:
+    """[SURFACES: Evals] an interval of few cases is as wide as Student's."""
+    assert student(freedom) == pytest.approx(quantile, rel=0.005)
+
+
+def test_cases_that_are_all_alike() -> None:
+    """[SURFACES: Evals] six cases of one value say less than sixty, and their interval has a width."""
+    assert paired_lift([(YES, NO)] * 10).lift.interval == (0.6075, 1.0)
+    assert paired_lift([(NO, NO)] * 10).lift.interval == (-0.2775, 0.2775)
+    assert rate_of_runs([(3, 3)] * 6) == wilson(6, 6)
+    assert rate_of_runs([(0, 3)] * 60) == wilson(0, 60)
+    assert rate_of_runs([(2, 3)]).interval is not None
+
+
+@pytest.mark.slow
+def test_intervals_hold_what_they_say() -> None:
+    """[SURFACES: Evals] of many samples of a dozen cases, some 95% of the intervals hold the true lift."""
+    chance = random.Random(1)
+
+    def run(rate: float) -> tuple[int, int]:
+        return sum(chance.random() < rate for _ in range(3)), 3
+
+    intervals = [paired_lift([(run(0.8), run(0.5)) for _ in range(12)]).lift.interval for _ in range(100)]
+    assert sum(ends is not None and ends[0] <= 0.3 <= ends[1] for ends in intervals) >= 91
 
 
 def test_no_clear_effect_needs_cases() -> None:

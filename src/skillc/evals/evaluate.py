@@ -60,8 +60,17 @@ def _locate(here: Here, name: str) -> Skill:
 
 def rank_named(here: Here, names: Sequence[str], options: EvalOptions) -> FreeReport:
     """Say where skills stand for the prompts of their cases, without any agent."""
-    skills = [_locate(here, name) for name in names]
-    return rank_skills([(skill, choose_cases(here, skill, options)) for skill in skills], here.cwd)
+    chosen: list[tuple[Skill, list[Case]]] = []
+    failures: list[CasesUnreadable] = []
+    for skill in [_locate(here, name) for name in names]:
+        try:
+            chosen.append((skill, choose_cases(here, skill, options)))
+        except CasesUnreadable as error:
+            failures.append(error)
+    if not chosen:
+        raise failures[0]
+    here.tell((), failures)
+    return rank_skills(chosen, here.cwd)
 
 
 def _check(options: EvalOptions) -> None:
@@ -105,7 +114,9 @@ def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
         chosen = [replace(case, should_fire=None) for case in chosen if case.graders]
     chosen = [case for case in chosen if case.graders or case.should_fire is not None]
     if not chosen:
-        raise CasesUnreadable(skill.name, "none says what is expected; docs/evals.md shows how")
+        what = {TRIGGERS: "whether the skill should fire", TASKS: "what a good answer has"}
+        expected = what.get(options.only, "what is expected")
+        raise CasesUnreadable(skill.name, f"none says {expected}; docs/evals.md shows how")
     return chosen
 
 

@@ -123,6 +123,11 @@ class AgentReport:
         measured = (record.is_measured or record.passed is not None for record in self.records)
         return self.problem is None and any(measured)
 
+    def skipped(self) -> list[tuple[str, int]]:
+        """Return why expectations were not judged, the most frequent reason first, with how often."""
+        grades = (grade for record in self.records for grade in record.grades)
+        return Counter(grade.evidence for grade in grades if grade.passed is None).most_common()
+
     def scores(self) -> Iterator[float]:
         """Yield what a threshold is compared with: accuracy of triggers, and tasks with the skill."""
         rates = (self.triggers.accuracy if self.triggers else None, _tasks_of(self.arms.get(WITH)))
@@ -337,8 +342,9 @@ def write_summary(report: AgentReport) -> str:
     if report.lift is None and report.lift_over_old is None and _tasks_of(report.arms.get(WITH)) is not None:
         parts.append(f"does {describe(report.arms[WITH].rate)} of the tasks")
     if not parts:
-        reasons = Counter(r.reason or r.outcome.value for r in report.records if r.outcome not in MEASURED)
-        return f"not measured: {reasons.most_common(1)[0][0] if reasons else 'no run was made'}"
+        lost = Counter(r.reason or r.outcome.value for r in report.records if r.outcome not in MEASURED)
+        [(reason, _), *_] = [*lost.most_common(1), *report.skipped(), ("no run was made", 0)]
+        return f"not measured: {reason}"
     return "; ".join(parts)
 
 

@@ -9,9 +9,10 @@ from xml.sax.saxutils import escape, quoteattr
 from skillc.evals.report import AgentReport, ArmResult, CaseResult, Evaluation, describe
 from skillc.evals.results import WITH
 from skillc.evals.run import Outcome
-from skillc.text import count_of, one_line
+from skillc.text import count_of, cut, one_line
 
 MAX_CASES = 40  # that are listed in text
+MAX_REASONS = 5  # for which expectations were not judged
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -41,11 +42,15 @@ def _details(report: AgentReport) -> Iterator[str]:
     if report.triggers is not None and report.triggers.positives:
         yield f"fired    in {describe(report.triggers.rates[2])} of all runs where it should"
     wrong = [case for case in report.cases if is_wrong(case)]
-    yield from (f"case     {one_line(case.case)}: {explain_case(case)}" for case in wrong[:MAX_CASES])
+    yield from (
+        f"case     {cut(one_line(case.case), 60)}: {explain_case(case)}" for case in wrong[:MAX_CASES]
+    )
     if len(wrong) > MAX_CASES:
         yield f"case     and {len(wrong) - MAX_CASES} more, in report.json"
+    for reason, count in report.skipped()[:MAX_REASONS]:
+        yield one_line(f"skipped  {count_of(count, 'expectation')}: {reason}")
     if report.not_run:
-        yield f"not run  {count_of(report.not_run, 'run')}: --max-cost was reached"
+        yield f"not run  {count_of(report.not_run, 'run')}: --max-cost was reached; --resume goes on"
     if report.seen == "by its documentation":
         yield f"note     {report.agent} is run as its documentation says; it was not tried by us"
     if not report.home_hidden:
