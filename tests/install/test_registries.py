@@ -6,12 +6,15 @@ import json
 import shutil
 import tarfile
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillc.errors import OriginNotFound
+from skillc.install import fetch_old
 from skillc.install.address import parse_origin, recall_origin
+from skillc.library import locate_installed
 from skillc.registry import SYSTEM, Role
 from tests.conftest import World
 from tests.support.cases import each
@@ -55,6 +58,19 @@ def test_add_one(eve: World, team: Team) -> None:
     assert not any("well-known" in path for path in team.paths())
     eve.ok("verify")
     assert "Unchanged" in eve.ok("add", f"{team.url}/payments/refunds", "--yes").stdout
+
+
+def test_an_old_version(eve: World, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Evals] of a skill in the home's store, its own lock says where old versions are."""
+    for version, content in (("1.0.0", "one"), ("1.1.0", "two")):
+        team.publish("payments/refunds", {"a.md": content}, version=version)
+    eve.ok("add", f"{team.url}/payments/refunds", "--global", "--yes")
+    monkeypatch.setenv("HOME", str(eve.home))
+    skill = locate_installed("refunds", str(eve.project))
+    with fetch_old(skill, "1.0.0", str(eve.project)) as folder:
+        assert (Path(folder) / "a.md").read_text() == "one"
+    with pytest.raises(OriginNotFound), fetch_old(skill, "2.0.0", str(eve.project)):
+        pass
 
 
 def test_a_version_or_a_tag(eve: World, team: Team) -> None:

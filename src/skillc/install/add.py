@@ -29,6 +29,7 @@ from skillc.install.installed import COPY
 from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
 from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
 from skillc.install.outdated import Latest
+from skillc.install.state import find_edited
 from skillc.install.store import (
     FetchedSkill,
     choose_root,
@@ -180,8 +181,11 @@ class _Adding:
 
         Return all that are to be built.
         """
+        edited = find_edited(self.root, [each.last for each in offers if each.last])
         moves = {
-            each.id: Latest.of(self.root, each.last, each.download, each.candidate, True)
+            each.id: Latest.of(
+                each.last, each.download, each.candidate, changed=True, edited=each.last.name in edited
+            )
             for each in offers
             if each.last is not None
         }

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from skillc import atomic, paths
-from skillc.errors import ArchiveRefused, InvalidOption, OriginNotFound, warning
-from skillc.install.address import parse_origin
+from skillc.errors import ArchiveRefused, OriginNotFound, warning
 from skillc.install.discover import discover, walk_folder
-from skillc.install.lock import read_locked
 from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin, Report, open_session, origin_errors
 from skillc.install.registries import find_hub, find_registry, find_site
-from skillc.library import Skill, is_skill
+from skillc.library import is_skill
 from skillc.remotes import MAX_PACKED, find_root, git, unpack_archive
 from skillc.remotes.http import guess_type
 
@@ -60,35 +58,6 @@ def open_download(
             yield download
     finally:
         atomic.discard(folder)
-
-
-@contextmanager
-def fetch_old(skill: Skill, ref: str, cwd: str) -> Iterator[str]:
-    """Give the folder of an old version: a folder that is named, a version of its origin, or a commit.
-
-    Without `ref` it is what git has committed of the folder. Raises InvalidOption and OriginNotFound.
-    """
-    if ref and os.path.isfile(os.path.join(cwd, os.path.expanduser(ref), paths.SKILL_FILE)):
-        yield os.path.join(cwd, os.path.expanduser(ref))
-        return
-    source = _find_origin(skill, ref, cwd)
-    with open_download(parse_origin(source, cwd)) as download:
-        found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
-        if len(found) != 1:
-            raise InvalidOption(f"'{source}' has no skill '{skill.name}'; name a folder with --old")
-        yield found[0].folder
-
-
-def _find_origin(skill: Skill, ref: str, cwd: str) -> str:
-    """Return where the old version is to be had, as `skc add` takes it."""
-    entry = read_locked(cwd).get(skill.name) if ref else None
-    if entry is not None:
-        return f"{entry.text('source')}@{ref}"
-    in_git = any(os.path.exists(os.path.join(each, ".git")) for each in paths.with_parents(skill.source))
-    if not in_git:
-        way = "name an old folder with --old"
-        raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
-    return f"{skill.source}@{ref or 'HEAD'}"
 
 
 class _Folder:

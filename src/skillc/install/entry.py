@@ -127,14 +127,6 @@ class LockEntry:
             return digest_skill(folder, executables=self.executables).digest == self.content
         return compute_hash(folder, links) == self.hash
 
-    def is_edited(self, folder: str) -> bool:
-        """Return whether a folder in a store has other files than were installed; none if it is gone."""
-        if not os.path.isdir(folder):
-            return False
-        if self.content:
-            return not self.is_about(folder)
-        return compute_hash(folder) != self.installed_hash
-
     @property
     def installed_hash(self) -> str:
         """The `computedHash` of the installed folder: another one where links became files, before [D64]."""

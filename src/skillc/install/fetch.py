@@ -7,20 +7,23 @@ and gets one.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
-from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
-from skillc.install.address import check_ref
+from skillc import paths
+from skillc.errors import Diagnostic, InvalidOption, LockUnsatisfied, OriginNotFound, SkillcError, warning
+from skillc.install.address import check_ref, parse_origin
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
+from skillc.install.lock import find_root, lock_folder, read_lock
 from skillc.install.origin import Candidate, Download, Origin
-from skillc.install.registries import yank_warning
 from skillc.install.state import Outcome
 from skillc.install.store import FetchedSkill, TellStep, ignore_step
+from skillc.library import Skill
 
 COMMIT = re.compile("[0-9a-f]{40}")
 
@@ -109,6 +112,44 @@ class Origins(ExitStack):
         )
 
 
+@contextmanager
+def fetch_old(skill: Skill, ref: str, cwd: str) -> Iterator[str]:
+    """Give the folder of an old version: a folder that is named, a version of its origin, or a commit.
+
+    Without `ref` it is what git has committed of the folder. Raises InvalidOption and OriginNotFound.
+    """
+    folder = os.path.join(cwd, os.path.expanduser(ref))
+    if ref and os.path.isfile(os.path.join(folder, paths.SKILL_FILE)):
+        yield folder
+        return
+    root = skill.root if skill.is_stored else find_root(cwd)
+    entry = read_lock(root).get(skill.name) if ref else None
+    with Origins(lock_folder(root)) as origins:
+        if entry is not None and entry.text("sourceType") != "local":
+            (_, match), *_ = origins.open([entry], is_exact=False, refs={entry.name: ref})
+        else:
+            match = _find_committed(origins, skill, ref, cwd)
+        if isinstance(match, SkillcError):
+            raise match
+        download, candidate = match
+        download.complete([candidate])
+        yield candidate.folder
+
+
+def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> Match:
+    """Return a skill as it is in a commit of the git repository that its folder is in."""
+    in_git = any(os.path.exists(os.path.join(each, ".git")) for each in paths.with_parents(skill.source))
+    if not in_git:
+        way = "name an old folder with --old"
+        raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
+    origin = parse_origin(f"{skill.source}@{ref or 'HEAD'}", cwd)
+    download = downloads.enter_context(open_download(origin, lazy=True))
+    found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
+    if len(found) != 1:
+        raise InvalidOption(f"'{origin.label()}' has no skill '{skill.name}'; name a folder with --old")
+    return download, found[0]
+
+
 def _move(origin: Origin, ref: str) -> Origin:
     """Return an origin at another version, tag, branch or commit; HEAD is git's default branch."""
     if not (origin.is_git or origin.is_registry):
@@ -136,14 +177,6 @@ def _match(
 def reason_of(error: SkillcError) -> str:
     """Return why an origin could not be asked."""
     return error.reason if isinstance(error, OriginNotFound) else error.message
-
-
-def warn_of_yank(
-    name: str, version: str, candidate: Candidate, *, is_replaced: bool = False
-) -> Iterator[Diagnostic]:
-    """Yield W093 for a version that its registry yanked; `is_replaced` where another takes its place now."""
-    if version in candidate.yanked:
-        yield yank_warning(name, version, candidate.yanked[version], is_replaced=is_replaced)
 
 
 @dataclass(slots=True)
@@ -175,10 +208,10 @@ def _verify(
     base: str, entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
 ) -> FetchedSkill:
     """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
-    diagnostics += warn_of_yank(entry.name, entry.own_text("version"), candidate)
+    diagnostics += candidate.warn_of_yank(entry.name, entry.own_text("version"))
     label = download.origin.label()
     hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
-    if entry.own and not _is_locked(entry, candidate, hashes):
+    if entry.own and not is_locked(entry, candidate, hashes):
         hint = f"hint: 'skc update {entry.name}' takes what is there now"
         raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
     if entry.is_complete:
@@ -188,12 +221,13 @@ def _verify(
     else:
         has_hash = entry.hash or (entry.text("wellKnownDigest") and candidate.digest)
         same = "the files are the same" if has_hash else "it has no hash, so the files may be others"
-        is_locked = _is_locked(entry, candidate, hashes)
-        diagnostics.append(warning("W086", entry.name, same if is_locked else "and they are other files now"))
+        if not is_locked(entry, candidate, hashes):
+            same = "and they are other files now"
+        diagnostics.append(warning("W086", entry.name, same))
     return FetchedSkill(make_entry(base, download, candidate, hashes, last=entry), candidate.folder, label)
 
 
-def _is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:
+def is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:
     """Return whether a folder is what the lock says, by all digests that it has."""
     pairs = (
         (entry.content, hashes.content.digest),

@@ -23,10 +23,10 @@ from skillc import paths
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
 from skillc.install.audit import admit
 from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
-from skillc.install.fetch import COMMIT, Match, Origins, reason_of
+from skillc.install.fetch import COMMIT, Match, Origins, is_locked, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
 from skillc.install.lock import find_root, lock_folder, read_lock, store_folder
-from skillc.install.npm import compute_hash, global_lock_file
+from skillc.install.npm import global_lock_file
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, is_compiled
@@ -216,12 +216,15 @@ class _Transfer:
             self.skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
 
     def _take(self, pin: Pin, download: Download, candidate: Candidate) -> None:
-        if problem := _compare(pin, candidate, download):
-            raise SkillcError(problem)
+        hashes = hash_folder(candidate.folder, candidate.links)
+        if not is_locked(pin.entry, candidate, hashes):
+            advice = f"'skc add {pin.source}' takes what is there now"
+            raise SkillcError(f"its files are not those of the lock any more; {advice}")
+        if download.origin.is_registry and candidate.version != (download.origin.ref or candidate.version):
+            raise SkillcError(f"the registry gave version '{candidate.version}'")
         if is_compiled(candidate.folder):
             raise _Other("a compiled skill; import its source")
         root, step = self.root, self.step_of(pin)
-        hashes = hash_folder(candidate.folder, candidate.links)
         named = LockEntry(pin.name, {})  # its targets, mode and pin are not taken over
         try:
             audit = admit(pin.name, candidate.folder, hashes.content.digest, accept=self.accept)
@@ -240,16 +243,3 @@ class _Transfer:
             diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))
             self.result.diagnostics.extend((*diagnostics, *record_entries(root, [entry])))
         self.result.imported.append(step)
-
-
-def _compare(pin: Pin, candidate: Candidate, download: Download) -> str:
-    """Return why a skill is not the version that the lock states; empty if it is."""
-    entry, origin = pin.entry, download.origin
-    tree = entry.own_text("tree")
-    is_other_tree = tree and candidate.tree not in ("", tree)
-    if is_other_tree or (entry.hash and compute_hash(candidate.folder, candidate.links) != entry.hash):
-        advice = f"'skc add {pin.source}' takes what is there now"
-        return f"its files are not those of the lock any more; {advice}"
-    if origin.is_registry and origin.ref and candidate.version != origin.ref:
-        return f"the registry gave version '{candidate.version}'"
-    return ""

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from skillc.errors import Diagnostic, OriginNotFound
+from skillc.errors import Diagnostic, OriginNotFound, warning
+from skillc.quotes import shell_quote
 from skillc.remotes import Failure
 from skillc.remotes.http import Hosts, Session, hide_secrets
 from skillc.spelling import did_you_mean
@@ -118,6 +119,17 @@ class Candidate:
     def inside(self) -> str:
         """The path of its folder in the download."""
         return posixpath.dirname(self.path)
+
+    def warn_of_yank(self, name: str, version: str, *, is_replaced: bool = False) -> list[Diagnostic]:
+        """Return W093 for a version that its registry yanked, if it did.
+
+        `is_replaced` says that another takes its place now; `name` is what the skill is called here.
+        """
+        if version not in self.yanked:
+            return []
+        advice = f"installed it keeps working, 'skc update {shell_quote(name)}@latest' takes the newest"
+        way = "another takes its place" if is_replaced else advice
+        return [warning("W093", name, version, self.yanked[version], way)]
 
 
 @dataclass(frozen=True, slots=True)

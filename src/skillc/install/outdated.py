@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from skillc.contract import HIDDEN
-from skillc.errors import Diagnostic, InvalidOption, OriginNotFound, SkillcError, warning
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import NO_REFS, Origins, Refs, reason_of, warn_of_yank
-from skillc.install.lock import find_entries, find_root, lock_folder, store_folder
+from skillc.install.fetch import NO_REFS, Origins, Refs, reason_of
+from skillc.install.lock import find_entries, find_root, lock_folder
 from skillc.install.origin import Candidate, Download
-from skillc.install.state import NEW_FILES, note_latest
+from skillc.install.state import NEW_FILES, find_edited, note_latest
 from skillc.surface import Here
 from skillc.text import first_of, one_line
 
@@ -36,11 +36,12 @@ class Latest:
     candidate: Candidate = field(metadata=HIDDEN)
 
     @classmethod
-    def of(cls, root: str, entry: LockEntry, download: Download, candidate: Candidate, changed: bool) -> Self:
-        """Return what an origin has for a locked skill of a store, and whether that was edited there."""
+    def of(
+        cls, entry: LockEntry, download: Download, candidate: Candidate, *, changed: bool, edited: bool
+    ) -> Self:
+        """Return what an origin has for a locked skill, which may have been edited where it is."""
         current = entry.own_text("version") or entry.commit[:12] or entry.hash[:12]
         latest = (candidate.version or download.commit[:12] or NEW_FILES) if changed else current
-        edited = entry.is_edited(store_folder(root, entry.name))
         commit = download.commit or None
         return cls(entry.name, current, latest, commit, changed, edited, entry, download, candidate)
 
@@ -88,8 +89,7 @@ def list_latest(
     ):
         versions = find_latest(origins, root, entries, age)
         for each in versions:
-            version = each.entry.own_text("version")
-            origins.diagnostics += warn_of_yank(each.entry.name, version, each.candidate)
+            origins.diagnostics += each.candidate.warn_of_yank(each.id, each.entry.own_text("version"))
     here.tell(origins.diagnostics)
     return Outdated(tuple(versions), tuple(origins.diagnostics))
 
@@ -104,7 +104,7 @@ def describe_held(versions: Iterable[Latest]) -> Iterator[str]:
 
 
 def find_latest(
-    origins: Origins, root: str, entries: Iterable[LockEntry], min_age: int, refs: Refs = NO_REFS
+    origins: Origins, root: str, entries: Sequence[LockEntry], min_age: int, refs: Refs = NO_REFS
 ) -> list[Latest]:
     """Return the latest version of each skill; one that can't be asked for is a warning (W088).
 
@@ -114,20 +114,21 @@ def find_latest(
     """
     versions: list[Latest] = []
     diagnostics = origins.diagnostics
+    edited = find_edited(root, entries)
     for entry, result in origins.open(entries, is_exact=False, refs=refs):
         try:
-            latest = result if isinstance(result, SkillcError) else _compare(root, entry, *result)
-        except OriginNotFound as error:  # of this skill; the others may be there
-            latest = error
-        if isinstance(latest, Latest):
-            if _is_old_enough(latest, min_age, diagnostics):
-                versions.append(latest)
-        elif entry.name in refs:
-            lines = latest.details.splitlines()
-            latest.details = "\n".join(line for line in lines if "--skill" not in line)  # is for 'skc add'
-            raise latest
-        else:
-            diagnostics.append(warning("W088", entry.name, reason_of(latest)))
+            if isinstance(result, SkillcError):
+                raise result
+            latest = _compare(entry, *result, edited=entry.name in edited)
+        except SkillcError as error:  # of this skill; the others may be there
+            if entry.name in refs:
+                lines = error.details.splitlines()
+                error.details = "\n".join(line for line in lines if "--skill" not in line)  # is for 'skc add'
+                raise
+            diagnostics.append(warning("W088", entry.name, reason_of(error)))
+            continue
+        if _is_old_enough(latest, min_age, diagnostics):
+            versions.append(latest)
     news = [each for each in versions if each.entry.name not in refs]
     note_latest(root, [(each.entry, each.latest if each.changed else "") for each in news])
     return versions
@@ -147,7 +148,7 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     return int(number) * UNITS[unit]
 
 
-def _compare(root: str, entry: LockEntry, download: Download, candidate: Candidate) -> Latest:
+def _compare(entry: LockEntry, download: Download, candidate: Candidate, *, edited: bool) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
     tree = entry.own_text("tree")
     if candidate.source_digest and entry.digest:
@@ -157,7 +158,7 @@ def _compare(root: str, entry: LockEntry, download: Download, candidate: Candida
     else:
         download.complete([candidate])
         is_changed = not entry.is_about(candidate.folder, candidate.links)
-    return Latest.of(root, entry, download, candidate, is_changed)
+    return Latest.of(entry, download, candidate, changed=is_changed, edited=edited)
 
 
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:

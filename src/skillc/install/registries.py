@@ -27,7 +27,6 @@ from urllib.parse import urlsplit
 
 from skillc import paths, remotes
 from skillc.errors import (
-    Diagnostic,
     InvalidOption,
     InvalidParameter,
     InvalidSkillId,
@@ -35,7 +34,6 @@ from skillc.errors import (
     RegistryRefused,
     SkillcError,
     SkillNotFound,
-    warning,
 )
 from skillc.install.lock import read_lock, skill_of
 from skillc.install.origin import (
@@ -47,16 +45,16 @@ from skillc.install.origin import (
     Origin,
     Report,
     choose_by_name,
+    not_there,
     open_session,
     origin_errors,
 )
 from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
-from skillc.quotes import shell_quote
 from skillc.remotes.http import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
-from skillc.spelling import did_you_mean, suggest
+from skillc.spelling import did_you_mean
 from skillc.versions import LATEST, parse_version, suggest_version
 
 if TYPE_CHECKING:
@@ -175,12 +173,6 @@ def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place
     return Place(origin, search.api, found)
 
 
-def yank_warning(name: str, version: str, reason: str, *, is_replaced: bool = False) -> Diagnostic:
-    """Return W093 for a version that its registry yanked; `is_replaced` where another takes its place now."""
-    advice = f"installed it keeps working, 'skc update {shell_quote(name)}@latest' takes the newest"
-    return warning("W093", name, version, reason, "another takes its place" if is_replaced else advice)
-
-
 @dataclass(frozen=True, slots=True)
 class _Search:
     """A registry, and the skill and version in it that an address means; both may be empty."""
@@ -231,9 +223,7 @@ class _Search:
         """Return the only match; raises OriginNotFound, with the IDs that may have been meant."""
         if len(matches) == 1:
             return matches[0]
-        close = " or ".join(f"'{each}'" for each in matches or suggest(name, list(ids)))
-        hint = f"hint: did you mean {close}?" if close else ""
-        raise OriginNotFound(self.origin.label(), f"there is no skill '{name}' in it", hint)
+        raise not_there(self.origin, name, matches or ids)
 
     def _resolve(self, skill_id: SkillId, ref: str) -> Candidate:
         """Return a skill at a version, at a tag, or without either at its latest version."""
@@ -246,13 +236,14 @@ class _Search:
             tags = [tag for each in versions if each.yanked is None for tag in each.tags]
             hint = f"hint: {suggest_version(ref, offers, tags)}" if ref else ""
             raise OriginNotFound(self.origin.label(), f"'{skill_id}' has {what} in the registry", hint)
-        if skill.yanked is not None:
-            if skill.version != number:
-                reason = f"'{skill_id}@{ref}' is {skill.version}, which was yanked: {skill.yanked}"
-                raise OriginNotFound(self.origin.label(), reason)
-            self.report(yank_warning(skill_id.name, skill.version, skill.yanked))
+        if skill.yanked is not None and skill.version != number:
+            reason = f"'{skill_id}@{ref}' is {skill.version}, which was yanked: {skill.yanked}"
+            raise OriginNotFound(self.origin.label(), reason)
         yanked = {each.version: each.yanked for each in versions if each.yanked is not None}
-        return self.found(skill, yanked)
+        candidate = self.found(skill, yanked)
+        for diagnostic in candidate.warn_of_yank(skill_id.name, skill.version):
+            self.report(diagnostic)
+        return candidate
 
     def found(self, skill: RemoteSkill, yanked: Mapping[str, str] = NO_REASONS) -> Candidate:
         return make_candidate(skill, skill.id.name, f"{OURS}{self.api.registry}/{skill.id}", yanked)

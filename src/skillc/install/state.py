@@ -20,6 +20,7 @@ from typing import Any
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, SkillcError, unexpected
 from skillc.install.entry import LockEntry
+from skillc.install.lock import store_folder
 from skillc.install.npm import compute_hash
 from skillc.records import read_notes, write_notes
 from skillc.skills import digest_files, digest_skill
@@ -151,10 +152,18 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
     return bool(entry.hash) and state.hash == entry.installed_hash and entry.digest in ("", state.digest)
 
 
+def find_edited(root: str, entries: Iterable[LockEntry]) -> set[str]:
+    """Return the names of skills whose folders in a store have other files than were installed."""
+    by_name = {entry.name: entry for entry in entries}
+    folders = {name: store_folder(root, name) for name in by_name}
+    states = read_states(root, folders, by_name, is_all=False)
+    return {name for name, state in states.items() if not is_exact(by_name[name], state)}
+
+
 def read_states(
-    root: str, folders: Mapping[str, str], entries: Mapping[str, LockEntry]
+    root: str, folders: Mapping[str, str], entries: Mapping[str, LockEntry], *, is_all: bool = True
 ) -> dict[str, FolderState]:
-    """Return the state of each folder that is there, by name; `entries` are those of the lock."""
+    """Return the state of each folder that is there, by name; `entries` are those of the lock, or some."""
     memo = Memo(KIND, root)
     states: dict[str, FolderState] = {}
     for name, folder in folders.items():
@@ -167,7 +176,7 @@ def read_states(
             places = memo.find(f"places {name}", content)
             is_deployed = isinstance(places, list) and all(map(os.path.lexists, places))
             states[name] = FolderState(content, computed, source, is_deployed)
-    memo.keep(is_all=True)
+    memo.keep(is_all=is_all)
     return states
 
 

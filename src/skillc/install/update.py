@@ -27,11 +27,11 @@ from skillc.errors import (
 )
 from skillc.install.audit import check_blocks
 from skillc.install.entry import LockEntry, hash_folder, make_entry
-from skillc.install.fetch import Origins, fetch_entries, warn_of_yank
+from skillc.install.fetch import Origins, fetch_entries
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
-from skillc.install.state import Outcome, note_latest
+from skillc.install.state import Outcome, find_edited, note_latest
 from skillc.install.store import (
     FetchedSkill,
     check_targets,
@@ -145,7 +145,7 @@ def update_locked(
             for each in versions:  # of what was asked for, or of what was there, which says why it moves
                 version = each.candidate.version if each.id in refs else each.entry.own_text("version")
                 is_replaced = each in news and each.id not in refs
-                result.diagnostics += warn_of_yank(each.id, version, each.candidate, is_replaced=is_replaced)
+                result.diagnostics += each.candidate.warn_of_yank(each.id, version, is_replaced=is_replaced)
             complete = updater.apply(news)
         publish_entries(root, complete, result)
     names_of_news = {each.id for each in news}
@@ -214,7 +214,7 @@ class Updater:
                     is_pinned = now is not None and now.is_pinned and not entry.is_pinned
                     result.diagnostics.append(_pinned(entry) if is_pinned else warning("W097", entry.name))
                     return None
-                edited = entry.is_edited(store_folder(root, entry.name))  # by now
+                edited = bool(find_edited(root, [entry]))  # by now
                 merge = _merge(root, replace(latest, edited=edited), base)
                 locked = make_entry(
                     lock_folder(root), latest.download, latest.candidate, hashes, last=entry, audit=audit
