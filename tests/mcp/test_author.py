@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.mcp import call_tools
 
 
@@ -36,12 +38,12 @@ def deployed(pdf: World) -> Path:
     return pdf.home / ".claude" / "skills" / "pdf"
 
 
-@pytest.mark.parametrize("target", ["{}", "./victim", "claude,{}", "~/victim", ".", "../project/victim"])
-@pytest.mark.parametrize("force", [False, True])
+@each("target", ["{}", "./victim", "claude,{}", "~/victim", ".", "../project/victim"])
+@each("force", [False, True])
 def test_no_path_is_a_target(pdf: World, target: str, force: bool) -> None:
     """[SURFACES: Serving] a model can't deploy to a folder of its choice, nor delete one."""
     victim = pdf.project / "victim" / "pdf"
-    victim.mkdir(parents=True)
+    victim.mkdir(parents=True, exist_ok=True)
     (victim / "thesis.md").write_text("years of work")
     words = failure("E100", skill="pdf", target=target.format(victim.parent), force=force)
     assert "claude" in words
@@ -50,8 +52,8 @@ def test_no_path_is_a_target(pdf: World, target: str, force: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("copy", [False, True])
-@pytest.mark.parametrize(
+@each("copy", [False, True])
+@each(
     "files",
     [
         {"SKILL.md": "mine"},
@@ -62,6 +64,7 @@ def test_no_path_is_a_target(pdf: World, target: str, force: bool) -> None:
 )
 def test_a_foreign_folder_stays(pdf: World, deployed: Path, files: dict[str, str], copy: bool) -> None:
     """[SURFACES: Serving] [D11] force replaces what skc deployed, and nothing else; E013 says what to do."""
+    shutil.rmtree(deployed, ignore_errors=True)
     for name, text in files.items():
         (deployed / name).parent.mkdir(parents=True, exist_ok=True)
         (deployed / name).write_text(text)
@@ -95,8 +98,8 @@ def test_force_replaces_a_deployment(pdf: World, deployed: Path) -> None:
     assert deployed.is_symlink()
 
 
-@pytest.mark.parametrize("place", ["evil/pdf", "evil/.skillc/skills/pdf", "project/evil/pdf"])
-@pytest.mark.parametrize("force", [False, True])
+@each("place", ["evil/pdf", "evil/.skillc/skills/pdf", "project/evil/pdf"])
+@each("force", [False, True])
 def test_no_folder_becomes_the_users_own(pdf: World, place: str, force: bool) -> None:
     """[SURFACES: Serving] a model can't import a folder, nor build the store of another project."""
     folder = pdf.skill(Path(place).name, store=pdf.root / Path(place).parent)

@@ -82,7 +82,10 @@ def test_host_and_origin(world: World) -> None:
 
 
 def test_token(world: World) -> None:
-    """[SURFACES: Serving] with a token, only who sends it; it is compared whole and shown nowhere."""
+    """[SURFACES: Serving] with a token, only who sends it; it is compared whole and shown nowhere.
+
+    SIGTERM is the end, with status 0; a port that is taken is one line.
+    """
     with over_http(world, token="s3cret") as (url, process):
         for given in (None, "Bearer", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "s3cret"):
             headers = {"Authorization": given} if given else {}
@@ -93,8 +96,11 @@ def test_token(world: World) -> None:
                 return len((await client.list_tools()).tools)
 
         assert asyncio.run(calls()) > 5
+        taken = world.fails("E999", "mcp", "--http", url.removeprefix("http://").removesuffix("/mcp"))
+        assert "choose another port with --http" in taken.stderr
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)
+        assert process.returncode == 0
         assert "s3cret" not in out + err
 
 
@@ -272,15 +278,3 @@ def test_others_need_a_token(world: World) -> None:
     """[SURFACES: Serving] what others could reach is not served without a token."""
     failed = world.fails("E100", "mcp", "--http", "0.0.0.0:0")
     assert "SKILLC_MCP_TOKEN" in failed.stderr
-
-
-def test_a_signal_ends_it(world: World) -> None:
-    """[SURFACES: Serving] SIGTERM is the end, with status 0; a port that is taken is one line."""
-    with over_http(world) as (url, process):
-        port = url.rpartition(":")[2].removesuffix("/mcp")
-        assert (
-            "choose another port with --http"
-            in world.fails("E999", "mcp", "--http", f"127.0.0.1:{port}").stderr
-        )
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0

@@ -28,16 +28,17 @@ def test_browsing_leaves_no_cycles(world: World) -> None:
         skill(world.store, f"s{number}")
     workspace = Workspace()
 
-    async def browse(count: int) -> None:
+    async def look(count: int) -> None:
         for _ in range(count):
+            await workspace.engine().list_skills()
             await workspace.engine().browse()
 
     async def garbage() -> int:
-        await browse(5)
+        await look(5)
         gc.collect()
         gc.disable()
         try:
-            await browse(20)
+            await look(20)
             return gc.collect()
         finally:
             gc.enable()

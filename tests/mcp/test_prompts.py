@@ -136,12 +136,3 @@ def test_resources_and_capabilities(library: World, capabilities: tuple[str, ...
             ]
 
     assert asyncio.run(views()) == [bool(capabilities)] * 8
-
-
-def test_diagnose_lists_what_is_hidden(library: World) -> None:
-    """[D58] with the capability that it needs."""
-    [hidden] = library.json("doctor", "--library")["diagnostics"]
-    assert (hidden["source_name"], hidden["path"], hidden["code"]) == ("project", "shell", "W023")
-    assert hidden["message"] == (
-        "hidden: it needs the capability 'shell', which neither skills.toml nor the agent names"
-    )

@@ -18,7 +18,6 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from skillc.registry import SYSTEM, Role, make_package
-from tests.conftest import World
 from tests.support.mcp import ERAS, NEW, ask, instructions_for, with_token
 from tests.support.team_process import Team, running_team
 
@@ -181,27 +180,23 @@ def test_requests_without_a_token(team: Team) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "skill://payments/refunds/../../sales/leads/SKILL.md",
-        "skill://payments%2Frefunds/%2e%2e/SKILL.md",
-        "skill://payments/refunds/SKILL.md%00",
-        "skill://PAYMENTS/refunds/SKILL.md",
-        "skill://" + "a/" * 2000 + "SKILL.md",
-        "skill:///SKILL.md",
-        "file:///etc/passwd",
-    ],
-)
-def test_hostile_addresses(read_team: Team, uri: str) -> None:
+HOSTILE = [
+    *("skill://payments/refunds/../../sales/leads/SKILL.md", "skill://payments%2Frefunds/%2e%2e/SKILL.md"),
+    *("skill://payments/refunds/SKILL.md%00", "skill://PAYMENTS/refunds/SKILL.md"),
+    *("skill://" + "a/" * 2000 + "SKILL.md", "skill:///SKILL.md", "file:///etc/passwd"),
+]
+
+
+def test_hostile_addresses(read_team: Team) -> None:
     """[SURFACES: Registry protocols] an address that leads nowhere is an invalid parameter."""
 
     async def check() -> None:
         async with with_token(f"{read_team.url}/mcp", NEW, token=read_team.admin) as client:
-            for method in ("skills/get", "resources/directory/read", "resources/read"):
-                with pytest.raises(MCPError) as refused:
-                    await ask(client, method, uri=uri)
-                assert "What leads" not in str(refused.value)
+            for uri in HOSTILE:
+                for method in ("skills/get", "resources/directory/read", "resources/read"):
+                    with pytest.raises(MCPError) as refused:
+                        await ask(client, method, uri=uri)
+                    assert "What leads" not in str(refused.value), uri
 
     asyncio.run(check())
 
@@ -223,19 +218,3 @@ def test_what_no_host_takes(team: Team) -> None:
                     await ask(client, "skills/get", uri=f"skill://{name}/SKILL.md")
 
     asyncio.run(check())
-
-
-def test_skc_repo_add(read_team: Team, world: World) -> None:
-    """[SURFACES: Registry protocols] `skc repo add --type mcp`: list, find, load and show, with a token."""
-    env = {"TEAM_TOKEN": read_team.token(Role.READER, "payments").secret}
-    words = ("--type", "mcp", "--auth-token-env", "TEAM_TOKEN", "--global")
-    world.ok("repo", "add", "team", f"{read_team.url}/mcp", *words, env=env)
-    (state,) = [
-        each for each in world.json("repo", "list", env=env)["repositories"] if each["name"] == "team"
-    ]
-    assert (state["status"], state["skills"]) == ("ok", 2)
-    found = world.json("find", "refunds", env=env)["results"]
-    assert found[0]["id"] == "team/payments/refunds"
-    assert "Text." in world.ok("load", "team/payments/refunds", env=env).stdout
-    assert "Rules." in world.ok("open", "team/payments/refunds", "references/rules.md", env=env).stdout
-    world.fails("E001", "load", "team/sales/leads", env=env)

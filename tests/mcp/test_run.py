@@ -11,6 +11,7 @@ import pytest
 from mcp_types import ElicitResult
 
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.mcp import ERAS, YES, answering, call_tools, over_stdio
 from tests.support.tools import executable
 
@@ -110,7 +111,7 @@ def test_a_bundled_tool_that_only_reads(world: World) -> None:
     assert "notes.md" in result.structured_content["output"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "code"),
     [
         ({"tool": "nothing"}, "E061"),

@@ -5,21 +5,18 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from skillc.errors import RegistryUnavailable
 from skillc.registry import SYSTEM
 from skillc.registry.blobs import open_blobs
 from skillc.registry.feed import Feed, Log, Mark
 from skillc.registry.model import Change
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
-from tests.support.postgres import Cluster
 
 WORKER = Path(__file__).parent / "worker.py"
 SOON = 20.0  # seconds; a change takes a fraction of one
@@ -116,32 +113,6 @@ def test_a_restored_store(tmp_path: Path, clock: Clock) -> None:
         assert registry.feed.wait(3, SOON)
         assert ear.numbers[:2] == [None, None]
         assert set(ear.numbers[2:]) <= {2, 3}
-
-
-@pytest.mark.slow
-def test_an_outage(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry model] while PostgreSQL is stopped the feed says why, and goes on afterwards."""
-    monkeypatch.setattr("skillc.registry.store.postgres.WAIT_SECONDS", 0.5)
-    with Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry:
-        registry.follow()
-        registry.release("1.0.0")
-        assert registry.feed.wait(1, SOON)
-        cluster.stop()
-        try:
-            end = time.monotonic() + SOON
-            while time.monotonic() < end and (not registry.feed.error or registry.feed.is_fresh()):
-                time.sleep(0.05)
-            assert "E092" in registry.feed.error
-            assert not registry.feed.is_fresh()
-            assert registry.outage() == registry.feed.error
-        finally:
-            cluster.start()
-        while time.monotonic() < end + SOON:  # a connection of its own may take longer than half a second
-            with suppress(RegistryUnavailable):
-                registry.release("2.0.0")
-                break
-        assert registry.feed.wait(2, SOON)
-        assert registry.outage() == ""
 
 
 def test_a_feed_survives_a_bug(registry: Team, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from skillc.errors import EmptyQuery, RegistryUnavailable
+from skillc.errors import EmptyQuery
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library.sources import FilesystemSkillSource, find_in_source
 from skillc.registry import SYSTEM, Finder, Policies, Role, make_package
@@ -26,7 +25,6 @@ from skillc.registry.documents import DocumentFolder
 from skillc.registry.model import Caller, Permission, Version
 from skillc.registry.store import open_store
 from tests.registry.conftest import Clock, Team
-from tests.support.postgres import Cluster
 
 WORKER = Path(__file__).parent / "worker.py"
 SOON = 20.0
@@ -317,33 +315,6 @@ def test_a_lost_blob(registry: Team, tmp_path: Path) -> None:
     with finding(registry, tmp_path / "file" / "index") as finder:
         finder.refresh()
         assert ids(finder.find(SYSTEM, "personal")) == ["legal/privacy"]
-
-
-@pytest.mark.slow
-def test_an_outage(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Registry model] what is indexed is found while PostgreSQL is stopped; then it goes on."""
-    monkeypatch.setattr("skillc.registry.store.postgres.WAIT_SECONDS", 0.5)
-    with (
-        Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry,
-        finding(registry, tmp_path / "index") as finder,
-    ):
-        publish(registry, "payments/refunds")
-        finder.start()
-        assert finder.wait(1, SOON)
-        cluster.stop()
-        try:
-            end = time.monotonic() + 2 * SOON
-            while time.monotonic() < end and not finder.error:
-                time.sleep(0.05)
-            assert "E092" in finder.error
-            assert ids(finder.find(SYSTEM, "ledger")) == ["payments/refunds"]
-            with pytest.raises(RegistryUnavailable):
-                finder.refresh()
-        finally:
-            cluster.start()
-        publish(registry, "legal/privacy")
-        assert finder.wait(2, SOON)
-        assert finder.error == ""
 
 
 @pytest.mark.slow

@@ -587,8 +587,7 @@ class Machine(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_equal_to_a_model(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_equal_to_a_model(store_cluster: Cluster | None, tmp_path: Path) -> None:
     """[SURFACES: Registry model] after any operations a registry is what a plain model of it is."""
     runs = iter(range(10_000))
 
@@ -596,10 +595,7 @@ def test_equal_to_a_model(kind: str, tmp_path: Path, request: pytest.FixtureRequ
         def __init__(self) -> None:
             super().__init__()
             folder = tmp_path / str(next(runs))
-            url = f"{folder}/registry.db"
-            if kind == "postgresql":
-                cluster: Cluster = request.getfixturevalue("cluster")
-                url = cluster.empty_store()
+            url = store_cluster.empty_store() if store_cluster else f"{folder}/registry.db"
             self.clock = Clock()
             self.registry = Team(open_store(url), open_blobs(str(folder / "blobs")), self.clock)
 

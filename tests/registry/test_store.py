@@ -11,14 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from skillc.errors import InvalidOption, RegistryUnavailable, VersionExists
-from skillc.registry import SYSTEM, Registry, Role, open_registry
+from skillc.registry import SYSTEM, Finder, Registry, Role, open_registry
 from skillc.registry.blobs import open_blobs
 from skillc.registry.store import open_store, postgres, sqlite
 from skillc.registry.store.database import Connection, Store
@@ -29,6 +29,7 @@ from tests.support.s3 import BUCKET, S3
 
 DUMPS = Path(__file__).parent / "dumps"
 WORKER = Path(__file__).parent / "worker.py"
+SOON = 20.0  # seconds; a change takes a fraction of one
 
 
 def start(url: str, blobs: Path | str, action: str, name: str, count: int) -> subprocess.Popen[str]:
@@ -183,11 +184,9 @@ def test_processes_on_postgresql_and_s3(cluster: Cluster, s3: S3) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_backup_and_restore(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_backup_and_restore(store_cluster: Cluster | None, tmp_path: Path) -> None:
     """[SURFACES: Registry model] a copy of the store and then of the blobs, beside publishers, is whole."""
-    cluster: Cluster | None = request.getfixturevalue("cluster") if kind == "postgresql" else None
-    url = cluster.create_database("") if cluster else str(tmp_path / "registry.db")
+    url = store_cluster.create_database("") if store_cluster else str(tmp_path / "registry.db")
     is_over = threading.Event()
 
     def publish_on(registry: Team) -> None:
@@ -201,8 +200,8 @@ def test_backup_and_restore(kind: str, tmp_path: Path, request: pytest.FixtureRe
         registry.release("1.0.0")
         busy = pool.submit(publish_on, registry)
         try:
-            if cluster:
-                copy = cluster.create_database(cluster.dump(url))
+            if store_cluster:
+                copy = store_cluster.create_database(store_cluster.dump(url))
             else:
                 copy = str(tmp_path / "copy.db")
                 with closing(sqlite3.connect(url)) as source, closing(sqlite3.connect(copy)) as target:
@@ -227,49 +226,61 @@ def test_postgresql_that_is_down(cluster: Cluster, capfd: pytest.CaptureFixture[
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.slow
-def test_postgresql_stops_and_starts(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """[SURFACES: Registry model] without its database it is E092, and then goes on without a restart."""
-    monkeypatch.setattr(postgres, "WAIT_SECONDS", 1.0)
-    with Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry:
-        registry.release("1.0.0")
-        cluster.stop()
-        try:
-            for operation in (
-                lambda: registry.release("2.0.0"),
-                lambda: registry.skill(SYSTEM, "payments/refunds"),
-                lambda: registry.accounts.create_first_admin(),
-            ):
-                with pytest.raises(RegistryUnavailable) as caught:
-                    operation()
-                assert caught.value.line().startswith("error[E092]: registry 'postgresql://")
-        finally:
-            cluster.start()
-        assert registry.release("2.0.0").version == "2.0.0"
-        check_whole(registry)
-
-
 def crash_within(registry: Registry, cluster: Cluster) -> None:
     with registry._store.write() as connection:
         connection.execute("UPDATE versions SET yanked = ?", "half")
         cluster.stop()
-        try:
-            connection.execute("SELECT 1")
-        finally:
-            cluster.start()
+        connection.execute("SELECT 1")
 
 
 @pytest.mark.slow
-def test_postgresql_stops_in_the_middle(cluster: Cluster, tmp_path: Path, clock: Clock) -> None:
-    """[SURFACES: Registry model] a database that crashes within a transaction has no part of it."""
-    url = cluster.create_schema()
-    with Team(open_store(url), open_blobs(str(tmp_path / "blobs")), clock) as registry:
+def test_postgresql_stops_and_starts(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[SURFACES: Registry model] without its database it is E092, and then goes on without a restart.
+
+    A transaction that it crashes within leaves nothing. The feed and the index say what is wrong, and what is
+    indexed is found meanwhile.
+    """
+    monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.5)
+    with Team(open_store(cluster.create_schema()), open_blobs(str(tmp_path / "blobs"))) as registry:
+        finder = Finder(registry, str(tmp_path / "index"))
+        finder.start()
         registry.release("1.0.0")
-        with pytest.raises(RegistryUnavailable):
-            crash_within(registry, cluster)
-        assert registry.skill(SYSTEM, "payments/refunds").resolve().yanked is None
+        assert registry.feed.wait(1, SOON)
+        assert finder.wait(1, SOON)
+        try:
+            with pytest.raises(RegistryUnavailable):
+                crash_within(registry, cluster)
+            for operation in (
+                lambda: registry.release("2.0.0"),
+                lambda: registry.skill(SYSTEM, "payments/refunds"),
+                lambda: registry.accounts.create_first_admin(),
+                finder.refresh,
+            ):
+                with pytest.raises(RegistryUnavailable) as caught:
+                    operation()
+                assert caught.value.line().startswith("error[E092]: registry 'postgresql://")
+            end = time.monotonic() + 2 * SOON
+            while time.monotonic() < end and not (registry.feed.error and finder.error):
+                time.sleep(0.05)
+            assert "E092" in registry.feed.error
+            assert "E092" in finder.error
+            assert not registry.feed.is_fresh()
+            assert registry.outage() == registry.feed.error
+            assert [skill.id for skill in finder.find(SYSTEM, "refunds")] == ["payments/refunds"]
+        finally:
+            cluster.start()
+        while time.monotonic() < end + SOON:  # a connection of its own may take longer than half a second
+            with suppress(RegistryUnavailable):
+                assert registry.release("2.0.0").version == "2.0.0"
+                break
+        assert registry.feed.wait(2, SOON)
+        assert finder.wait(2, SOON)
+        assert (registry.outage(), finder.error) == ("", "")
+        finder.close()
+        assert not any(version.yanked for version in registry.skill(SYSTEM, "payments/refunds").versions)
+        check_whole(registry)
 
 
 def test_no_such_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,17 +329,17 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 @contextmanager
-def restored(kind: str, tmp_path: Path, request: pytest.FixtureRequest, number: int = 1) -> Iterator[str]:
+def restored(cluster: Cluster | None, tmp_path: Path, number: int = 1) -> Iterator[str]:
     """The address of a store made from the dump of a migration."""
+    kind = "postgresql" if cluster else "sqlite"
     text = (DUMPS / f"{number:04}.{kind}.sql").read_text()
-    if kind == "sqlite":
-        with sqlite3.connect(tmp_path / "old.db") as connection:
-            connection.executescript(text)
-        connection.close()
-        yield str(tmp_path / "old.db")
-    else:
-        cluster: Cluster = request.getfixturevalue("cluster")
+    if cluster:
         yield cluster.create_database(text)
+        return
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.executescript(text)
+    connection.close()
+    yield str(tmp_path / "old.db")
 
 
 def schema(store: Store) -> list[object]:
@@ -349,13 +360,12 @@ def schema(store: Store) -> list[object]:
         ]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_store_of_the_first_migration(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest, clock: Clock
+    store_cluster: Cluster | None, tmp_path: Path, new_url: str, clock: Clock
 ) -> None:
     """[SURFACES: Registry model] a store from a dump of the first migration opens, with all that it held."""
     blobs = open_blobs(str(tmp_path / "blobs"))
-    with restored(kind, tmp_path, request) as url, Registry(open_store(url), blobs, clock) as registry:
+    with restored(store_cluster, tmp_path) as url, Registry(open_store(url), blobs, clock) as registry:
         (skill,) = registry.skills(SYSTEM)
         assert [(v.version, v.yanked, v.note) for v in skill.versions] == [
             ("1.1.0", "it pays twice", "déjà vu 🦊"),
@@ -373,21 +383,15 @@ def test_a_store_of_the_first_migration(
         assert registry.accounts.authenticate(secret).subject == "ana"
         registry.restore(SYSTEM, "payments/deleted")
         assert registry.publish(SYSTEM, package("payments/refunds")).version == "1.1.1"
-        empty = (
-            request.getfixturevalue("cluster").create_schema()
-            if kind != "sqlite"
-            else str(tmp_path / "new.db")
-        )
-        fresh = open_store(empty)
+        fresh = open_store(new_url)
         assert schema(fresh) == schema(registry._store)
         fresh.close()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_of_the_third_migration(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_store_of_the_third_migration(store_cluster: Cluster | None, tmp_path: Path) -> None:
     """[SURFACES: Registry model] reviews, audits and counts of a dump of the third migration are there."""
     blobs = open_blobs(str(tmp_path / "blobs"))
-    with restored(kind, tmp_path, request, 3) as url, Registry(open_store(url), blobs) as registry:
+    with restored(store_cluster, tmp_path, 3) as url, Registry(open_store(url), blobs) as registry:
         (waiting,) = registry.queue(SYSTEM)
         assert (waiting.skill, waiting.status, waiting.audit) == ("payments/waiting", "pending", "note")
         assert (registry.audit(SYSTEM, waiting) or {})["findings"] == [{"level": "note"}]
@@ -396,18 +400,16 @@ def test_a_store_of_the_third_migration(kind: str, tmp_path: Path, request: pyte
         assert registry.review(SYSTEM, "payments/waiting", "0.1.0", approve=True).status == "approved"
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_of_the_fourth_migration(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_store_of_the_fourth_migration(store_cluster: Cluster | None, tmp_path: Path) -> None:
     """[SURFACES: Registry model] names and origins of a dump of the fourth migration are there."""
     blobs = open_blobs(str(tmp_path / "blobs"))
-    with restored(kind, tmp_path, request, 4) as url, Registry(open_store(url), blobs) as registry:
+    with restored(store_cluster, tmp_path, 4) as url, Registry(open_store(url), blobs) as registry:
         ids = ["payments/refunds", "payments/deleted", "payments/waiting"]
         assert registry.read_names("", ids) == {"payments/refunds": "refunds", "payments/deleted": "deleted"}
         assert all(map(registry.was_published_here, ids))
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_without_names_and_origins(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_store_without_names_and_origins(store_cluster: Cluster | None, tmp_path: Path) -> None:
     """[SURFACES: Registry model] names and origins of an older store follow from what it published first."""
 
     def publish(
@@ -426,7 +428,7 @@ def test_a_store_without_names_and_origins(kind: str, tmp_path: Path, request: p
         query = f"INSERT INTO versions ({', '.join(values)}) VALUES ({marks})"
         connection.execute(query, *values.values())
 
-    with restored(kind, tmp_path, request, 3) as url:
+    with restored(store_cluster, tmp_path, 3) as url:
         old = open_unmigrated(url)
         with old.write() as connection:
             publish(connection, "b/pdf", "ana")
