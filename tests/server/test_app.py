@@ -30,6 +30,7 @@ from skillc.remotes.git import GitSkillConfig
 from skillc.skills import SkillId
 from skillc.workspace import Workspace
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.servers import live
 from tests.support.skills import run, skill
 
@@ -113,25 +114,23 @@ def test_pages(api: httpx2.Client) -> None:
         error(api.get(bad), 400, "E070")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", ["/skills", "/skills?collection=extraction", "/skills/a", "/skill-collections"]
-)
-def test_etags(shelf: Path, path: str) -> None:
+def test_etags(shelf: Path) -> None:
     """[D28] 304 as long as nothing changes, for tags weak or among others; another one when it does."""
     skill(shelf, "a")
+    paths = ("/skills", "/skills?collection=extraction", "/skills/a", "/skill-collections")
     with live(FilesystemSkillSource(shelf)) as api:
-        first = api.get(path)
-        tag = first.headers["etag"]
-        for sent in (tag, f"W/{tag}", f'"x", {tag}', "*"):
-            again = api.get(path, headers={"If-None-Match": sent})
-            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
-        assert api.get(path, headers={"If-None-Match": '"x"'}).content == first.content
+        tags = {path: api.get(path).headers["etag"] for path in paths}
+        for path, tag in tags.items():
+            for sent in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+                again = api.get(path, headers={"If-None-Match": sent})
+                assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+            assert api.get(path, headers={"If-None-Match": '"x"'}).content == api.get(path).content != b""
         (shelf / "a" / "SKILL.md").write_text("---\nname: a\ndescription: new\n---\nchanged, longer\n")
         skill(shelf, "extraction/new")
-        changed = api.get(path, headers={"If-None-Match": tag})
-        assert changed.status_code == 200
-        assert changed.headers["etag"] != tag
+        for path, tag in tags.items():
+            changed = api.get(path, headers={"If-None-Match": tag})
+            assert changed.status_code == 200
+            assert changed.headers["etag"] != tag
 
 
 def test_the_source_sees_a_304(shelf: Path) -> None:
@@ -140,7 +139,7 @@ def test_the_source_sees_a_304(shelf: Path) -> None:
         source = HttpSkillSource(str(api.base_url), cache_ttl=0.0)
         before = run(source.list())
         again = run(source.list())
-        assert [id(each) for each in again] == [id(each) for each in before]  # nothing was sent again
+        assert [*map(id, again)] == [*map(id, before)]  # nothing was sent again
         skill(shelf, "new")
         assert len(run(source.list())) == len(before) + 1
 
@@ -256,7 +255,7 @@ def test_none_and_empty_mean_none(api: httpx2.Client) -> None:
     assert api.post("/turns", content=b'{"message": "a\\ud800b"}').json()["message"] == "a?b"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "status"),
     [
         (b"", 400),
@@ -279,7 +278,7 @@ def test_bad_turns(api: httpx2.Client, content: bytes, status: int) -> None:
     assert api.get("/healthz").json() == {"status": "ok"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "path", "status"),
     [
         ("GET", "/", 404),
@@ -390,7 +389,7 @@ def test_search(world: World) -> None:
         told = client.get("/search", params={"q": "cook some broth"}).json()
         assert told["query"] == "cook some broth"
         (result,) = told["results"]
-        assert (result["id"], {each["term"] for each in result["matched"]}) == ("soup", {"cook", "broth"})
+        assert (result["id"], {match["term"] for match in result["matched"]}) == ("soup", {"cook", "broth"})
         empty = client.get("/search")
         assert (empty.status_code, empty.json()["error"]["code"]) == (400, "E004")
         assert client.get("/search", params={"q": "broth", "limit": "0"}).status_code == 400

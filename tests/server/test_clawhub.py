@@ -19,6 +19,7 @@ from skillc.registry.store import open_store
 from skillc.remotes import fingerprint_of
 from skillc.server import ServerSettings, create_registry_app
 from tests.conftest import World
+from tests.support.cases import each
 from tests.support.client import AppClient
 from tests.support.npm import ClawHub
 from tests.support.team_process import Team, client, running_team
@@ -176,7 +177,7 @@ def test_lists(team: Team) -> None:
         assert collect(team, limit) == sorted(ids)
         for prefix in ("a", "a.", "a.b", "pay", "payments.", "zz", "all"):
             path = prefix.replace(".", "/")
-            assert collect(team, limit, prefix) == sorted(each for each in ids if each.startswith(path))
+            assert collect(team, limit, prefix) == sorted(name for name in ids if name.startswith(path))
     assert [collect(team, 5, prefix) for prefix in ("%00", "\0", "Ä")] == [[], [], []]
     for path in ("/stars/pdf", "/packages", "/skills/pdf/verify", "/trending"):
         assert ask(team, path, status=404).startswith("Not found")
@@ -275,7 +276,7 @@ BAD_FILES = (
 )
 
 
-@pytest.mark.parametrize("name", BAD_FILES)
+@each("name", BAD_FILES)
 def test_hostile_files(team: Team, name: str) -> None:
     """[SURFACES: Registry protocols] a file that some system can't hold is refused with 400."""
     writer = client(team)
@@ -290,7 +291,7 @@ def test_hostile_files(team: Team, name: str) -> None:
     assert response.headers["Content-Type"].startswith("text/plain")
 
 
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         {"slug": 7},

@@ -45,7 +45,7 @@ MANIFESTS = [".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "plugin.
 
 @pytest.mark.slow
 def test_git_clones_plugins(tmp_path: Path, world: World) -> None:
-    """[SURFACES: Registry protocols] git clones a plugin, deep or shallow, the latest version or any."""
+    """[SURFACES: Registry protocols] git clones a plugin, deep or shallow, of any version, or all of them."""
     with running_team(tmp_path / "team", public=True) as team:
         team.publish("payments/refunds", "1.0.0", scripts___größe__bin=os.urandom(200_000))
         team.publish("payments/refunds", "2.0.0", text="Newer.", references___rules__md=b"Rules.")
@@ -67,30 +67,8 @@ def test_git_clones_plugins(tmp_path: Path, world: World) -> None:
         assert "Newest." in (world.root / "shallow" / skill[0]).read_text()
         assert "not found" in git(world.root, "clone", f"{base}@9.0.0.git", ok=False)
         assert "403" in git(world.root / "old", "push", "origin", "HEAD:refs/heads/other", ok=False)
-
-
-@pytest.mark.slow
-def test_skc_reads_marketplaces(tmp_path: Path, world: World) -> None:
-    """[SURFACES: Registry protocols] `skc add` and `skc repo add` read the repository of a marketplace."""
-    with running_team(tmp_path / "team") as team:
-        team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
-        team.publish("payments/cards/disputes", "1.0.0")
-        team.publish("sales/leads", "1.0.0")
-        team.settle("sales/leads")
-        secret = team.token(Role.READER, "payments").secret
-        address = team.with_token(secret, "/payments/marketplace.git")
-        world.fails("E080", "add", f"{team.url}/payments/marketplace.git", "--all", "--yes")
-        world.ok("add", address, "--all", "--yes")
-        assert sorted(path.name for path in world.store.iterdir() if path.is_dir()) == ["disputes", "refunds"]
-        assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
-        assert secret not in (world.project / "skills-lock.json").read_text()
-        git(world.root, "clone", address, "clone")
-        assert sorted(os.listdir(world.root / "clone" / "plugins")) == ["disputes", "refunds"]
-        env = {"TEAM_TOKEN": team.token(Role.READER, "sales").secret}
-        words = ("--type", "git", "--auth-token-env", "TEAM_TOKEN", "--global")
-        world.ok("repo", "add", "sales", f"{team.url}/marketplace.git", *words, env=env)
-        found = world.json("find", "leads", env=env)["results"]
-        assert found[0]["name"] == "leads"
+        git(world.root, "clone", f"{team.url}/payments/marketplace.git", "marketplace")
+        assert os.listdir(world.root / "marketplace" / "plugins") == ["refunds"]
 
 
 def test_files_for_agents(team: Team) -> None:
@@ -192,16 +170,15 @@ def test_the_protocol(team: Team) -> None:
     assert b"ERR upload-pack" in post(b"")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("data", [b"zzzz", b"00ff", b"0010want", b"\xff\xff\xff\xff", b"want"])
-def test_hostile_requests(team: Team, data: bytes) -> None:
+def test_hostile_requests(team: Team) -> None:
     """[SURFACES: Registry protocols] what is not git's is 400, and what unpacks to too much 413."""
     team.publish("pdf", "1.0.0")
     reader = client(team)
     place = "/plugins/pdf.git/git-upload-pack"
-    assert reader.post(place, content=data).status_code == 400
     packed = {"Content-Encoding": "gzip"}
-    assert reader.post(place, content=data, headers=packed).status_code == 400
+    for data in (b"zzzz", b"00ff", b"0010want", b"\xff\xff\xff\xff", b"want"):
+        assert reader.post(place, content=data).status_code == 400
+        assert reader.post(place, content=data, headers=packed).status_code == 400
     bomb = gzip.compress(b"0000" * (1 << 20))
     assert reader.post(place, content=bomb, headers=packed).status_code == 413
     assert reader.post(place, content=b"0" * (2 << 20)).status_code == 413

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.support.cases import each
 from tests.support.registry import Client, fault
 
 YANK, REVIEW = (f"/skills/a/versions/1.0.0/{word}" for word in ("yank", "review"))
@@ -32,7 +31,7 @@ FAULTS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "message"), FAULTS)
+@each(("path", "value", "message"), FAULTS)
 def test_faults(client: Client, path: str, value: Any, message: str) -> None:
     """[SURFACES: Registry] a body that does not fit is 422 and says what is wrong where."""
     response = client.post(path, json=value)

@@ -18,7 +18,7 @@ from skillc.errors import InvalidOption, SkillcError
 from skillc.library.sources import HttpSkillSource
 from skillc.remotes.http import BearerAuth
 from tests.conftest import World
-from tests.support.forks import start_skc
+from tests.support.forks import serving_skc
 from tests.support.skills import run, skill
 from tests.support.variables import allow_all
 
@@ -26,21 +26,10 @@ from tests.support.variables import allow_all
 @contextmanager
 def serving(world: World, *words: str, token: str = "") -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The URL that the command prints, and its process."""
-    with start_skc(
-        ["serve", "--read-only", "--port", "0", *words],
-        cwd=world.project,
-        env=world.env | ({"SKILLC_SERVE_TOKEN": token} if token else {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line.startswith("Serving on http://"), line
-            yield line.removeprefix("Serving on ").strip(), process
-        finally:
-            process.kill()
+    words = ("serve", "--read-only", "--port", "0", *words)
+    env = world.env | ({"SKILLC_SERVE_TOKEN": token} if token else {})
+    with serving_skc(words, cwd=world.project, env=env, stderr=subprocess.PIPE) as (url, process):
+        yield url, process
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from skillc.registry import SYSTEM, Registry, Role, make_package
 from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.signin.sessions import FIELD, HEADER, local_path, make_form_token
+from tests.support.cases import each
 from tests.support.client import AppClient
 from tests.support.registry import body, fault
 
@@ -99,7 +100,7 @@ ORIGINS = {
 }
 
 
-@pytest.mark.parametrize("name", ORIGINS)
+@each("name", ORIGINS)
 def test_requests_of_other_sites(registry: Registry, name: str) -> None:
     """[SURFACES: Sign-in] with a session, what may change something comes from a page of this server."""
     browser = Browser(registry)
@@ -111,7 +112,7 @@ def test_requests_of_other_sites(registry: Registry, name: str) -> None:
     assert browser.get("/whoami", headers=ORIGINS[name]).status_code == 200
 
 
-@pytest.mark.parametrize("text", ["", "wrong", "é", make_form_token("0" * 16 + "." + "A" * 43)])
+@each("text", ["", "wrong", "é", make_form_token("0" * 16 + "." + "A" * 43)])
 def test_requests_without_the_form_token(registry: Registry, text: str) -> None:
     """[SURFACES: Sign-in] and it holds the token of this session's forms, in a header or a field."""
     browser = Browser(registry)
@@ -120,6 +121,12 @@ def test_requests_without_the_form_token(registry: Registry, text: str) -> None:
     assert fault(browser.post("/skills", json=body("a/b"), headers=headers)) == (403, "E090")
     assert fault(browser.delete("/skills/payments/refunds", headers=headers)) == (403, "E090")
     assert browser.post("/logout", data={FIELD: text}).status_code == 403
+
+
+def test_the_form_token(registry: Registry) -> None:
+    """[SURFACES: Sign-in] what holds it may change something; without a session there is none."""
+    browser = Browser(registry)
+    browser.sign_in(make_token(registry))
     good = {HEADER: make_form_token(browser.session)}
     assert browser.post("/skills", json=body("a/b"), headers=good).status_code == 201
     assert len(make_form_token(browser.session)) == 64
@@ -180,7 +187,7 @@ def test_wrong_tokens(registry: Registry) -> None:
     assert browser.post("/login", content=b"a=1&" * 100, headers=headers).status_code == 400
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("https://evil.example", "//evil.example", "/\\evil.example", "\\/evil", "javascript:alert(1)"),

@@ -7,6 +7,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +20,7 @@ from tests.conftest import World
 from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 from tests.support.client import AppClient
-from tests.support.forks import start_skc
+from tests.support.forks import serving_skc
 from tests.support.pages import THIEF
 from tests.support.skills import skill
 
@@ -41,6 +42,17 @@ Text.
 """
 
 
+def started(
+    world: World, *words: str, **variables: str
+) -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
+    """`skc ui` as a process: the address that it prints."""
+    return serving_skc(["ui", *words], cwd=world.project, env=world.env | variables)
+
+
+def visiting(url: str = "") -> httpx2.Client:
+    return httpx2.Client(base_url=url, timeout=30, trust_env=False, verify=False, follow_redirects=True)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A client of `skc ui`, which has its key."""
@@ -55,27 +67,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     world.ok("build", "billing/refunds")
     world.ok("show", "pdf", "--section", "Fill in a form")
     world.ok("search", "pdf", "nonsense")
-    with start_skc(
-        ["ui", "--no-open"],
-        cwd=world.project,
-        env=world.env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    ) as process:
-        assert process.stdout is not None
-        try:
-            match = re.search(r"(http://127\.0\.0\.1:\d+)(/\?key=\S+)", process.stdout.readline())
-            assert match
-            with httpx2.Client(
-                base_url=match[1], timeout=30, trust_env=False, verify=False, follow_redirects=True
-            ) as client:
-                assert client.get(match[2]).status_code == 200
-                client.headers["X-Address"] = match[2]  # for those who want to use it again
-                yield client
-        finally:
-            process.terminate()
-        assert process.wait(60) == 0
+    world.ok("stats", "--all", "--html", "usage.html")
+    with started(world, "--no-open") as (address, process):
+        url, _, key = address.partition("/?")
+        with visiting(url) as client:
+            assert client.get(f"/?{key}").status_code == 200
+            client.headers["X-Address"] = f"/?{key}"  # for those who want to use it again
+            client.headers["X-Project"] = str(world.project)
+            yield client
+    assert process.wait(60) == 0
 
 
 def test_pages(site: httpx2.Client) -> None:
@@ -127,17 +127,9 @@ def test_agents(site: httpx2.Client) -> None:
 
 def read_pages(world: World, *paths: str) -> list[str]:
     """Return the first page of `skc ui`, and others."""
-    with start_skc(
-        ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
-    ) as process:
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().split()[-1]
-            with httpx2.Client(follow_redirects=True, timeout=30, trust_env=False, verify=False) as client:
-                rest = [f"{address.partition('/?')[0]}{path}" for path in paths]
-                return [client.get(url).text for url in (address, *rest)]
-        finally:
-            process.terminate()
+    with started(world, "--no-open") as (address, _), visiting() as client:
+        rest = [f"{address.partition('/?')[0]}{path}" for path in paths]
+        return [client.get(url).text for url in (address, *rest)]
 
 
 def test_nothing_yet(world: World) -> None:
@@ -165,34 +157,23 @@ def test_blocked(world: World) -> None:
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
-def test_barriers(world: World) -> None:
+def test_barriers(site: httpx2.Client) -> None:
     """[SURFACES: Registry] axe-core finds nothing serious on the pages of own skills and of their use."""
-    world.skill("pdf", TEXT)
-    world.ok("build", "pdf")
-    world.ok("show", "pdf", "--section", "Fill in a form")
-    world.ok("stats", "--all", "--html", "usage.html")
     barriers: list[str] = []
-    with (
-        start_skc(
-            ["ui", "--no-open"], cwd=world.project, env=world.env, stdout=subprocess.PIPE, encoding="utf-8"
-        ) as process,
-        running_browser() as browser,
-    ):
-        assert process.stdout is not None
+    url = str(site.base_url).rstrip("/")
+    usage = Path(site.headers["X-Project"], "usage.html").as_uri()
+    with running_browser() as browser:
         context = browser.new_context(bypass_csp=True)
+        for name, text in site.cookies.items():
+            context.add_cookies([{"name": name, "value": text, "url": url}])
         page = context.new_page()
-        try:
-            address = process.stdout.readline().split()[-1]
-            page.goto(address)
-            usage = (world.project / "usage.html").as_uri()
-            for place in ("/", "/agents", "/s/pdf", "/find?q=form", usage):
-                page.goto(place if place == usage else address.partition("/?")[0] + place)
-                for width, scheme, rules in VIEWS:
-                    page.set_viewport_size({"width": width, "height": 800})
-                    page.emulate_media(color_scheme=scheme)
-                    barriers += find_barriers(page, rules)
-        finally:
-            process.terminate()
+        for place in (*(f"{url}{path}" for path in ("/", "/agents", "/s/pdf", "/find?q=form")), usage):
+            response = page.goto(place)
+            assert response is None or response.ok, place
+            for width, scheme, rules in VIEWS:
+                page.set_viewport_size({"width": width, "height": 800})
+                page.emulate_media(color_scheme=scheme)
+                barriers += find_barriers(page, rules)
     assert barriers == []
 
 
@@ -223,25 +204,14 @@ def opened(world: World, tmp_path: Path) -> Iterator[tuple[str, str]]:
     script, noted = tmp_path / "browser", tmp_path / "noted"
     script.write_text(f"#!/bin/sh\nprintf '%s' \"$*\" > {noted}.tmp; mv {noted}.tmp {noted}\n")
     script.chmod(0o755)
-    with start_skc(
-        ["ui"],
-        cwd=world.project,
-        env=world.env | {"BROWSER": f"{script} %s", "DISPLAY": ":0"},
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        try:
-            assert process.stdout is not None
-            address = process.stdout.readline().split()[-1]
-            end = time.monotonic() + 30
-            while not noted.exists():
-                assert time.monotonic() < end
-                time.sleep(0.05)
-            argument = noted.read_text()
-            yield address, argument
-        finally:
-            process.terminate()
-        assert process.wait(60) == 0
+    with started(world, BROWSER=f"{script} %s", DISPLAY=":0") as (address, process):
+        end = time.monotonic() + 30
+        while not noted.exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        argument = noted.read_text()
+        yield address, argument
+    assert process.wait(60) == 0
     assert not Path(unquote(urlsplit(argument).path)).exists()
 
 

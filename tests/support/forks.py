@@ -15,6 +15,7 @@ import gc
 import json
 import os
 import pkgutil
+import re
 import selectors
 import signal
 import socket
@@ -23,7 +24,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,24 @@ def start_skc(
         encoding=encoding,
         errors=errors,
     )
+
+
+@contextmanager
+def serving_skc(
+    words: Sequence[str], *, cwd: Path, env: Mapping[str, str], stderr: int | None = subprocess.STDOUT
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Start a server of ours; give the address that it prints, and the process, which is ended."""
+    with start_skc(
+        words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8"
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            address = re.search(r"http://\S+", line)
+            assert address, line + process.stdout.read()
+            yield address[0], process
+        finally:
+            process.terminate()
 
 
 _server: tuple[int, socket.socket] | None = None  # the process that started it, and where it takes requests

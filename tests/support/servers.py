@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ from skillc.library.sources import SkillSource
 from skillc.server import Guard, create_app
 from skillc.server.serve import create_server, listen
 from tests.conftest import World
-from tests.support.forks import start_skc
+from tests.support.forks import serving_skc
 from tests.support.skills import skill
 
 
@@ -65,19 +63,7 @@ def served(world: World) -> Iterator[str]:
     other = world.root / "team"
     skill(other, ".skillc/skills/extraction/email-extractor")
     (other / ".skillc/skills/extraction/COLLECTION.md").write_text("Entities from text\n")
-    with start_skc(
-        ["serve", "--read-only", "--port", "0"],
-        cwd=other,
-        env=world.env | {"HOME": str(other)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    ) as server:
-        assert server.stdout is not None
-        try:
-            found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
-            assert found
-            yield found[0]
-        finally:
-            server.terminate()
-        assert server.wait(60) == 0
+    env = world.env | {"HOME": str(other)}
+    with serving_skc(["serve", "--read-only", "--port", "0"], cwd=other, env=env) as (url, server):
+        yield url
+    assert server.wait(60) == 0

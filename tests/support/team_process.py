@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ from skillc.registry.model import Version
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.api.contracts import describe_versions
 from tests.support.client import AppClient
-from tests.support.forks import start_skc
+from tests.support.forks import serving_skc
 
 
 class Team:
@@ -93,21 +91,8 @@ def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
     words = ["serve", "--store", store, "--port", "0", "--no-request-log"]
     with open_registry(store) as registry:
         team = Team(registry)
-        with start_skc(
-            [*words, *(["--public-read"] if public else [])],
-            cwd=folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        ) as process:
-            try:
-                assert process.stdout is not None
-                line = process.stdout.readline()
-                match = re.search(r"http://127\.0\.0\.1:\d+", line)
-                assert match, line + process.stdout.read()
-                team.url = match[0]
-                yield team
-            finally:
-                process.terminate()
-            assert process.wait(60) == 0
+        words += ["--public-read"] if public else []
+        env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+        with serving_skc(words, cwd=folder, env=env) as (team.url, process):
+            yield team
+        assert process.wait(60) == 0

@@ -5,9 +5,8 @@ from __future__ import annotations
 import io
 import tarfile
 
-import pytest
-
 from skillc.registry import SYSTEM, Registry, Role, make_package
+from tests.support.cases import each
 from tests.support.registry import Client, body, fault, skill_md
 
 PATH = "/skills/payments/refunds"
@@ -162,7 +161,7 @@ def test_what_is_sent_is_data(client: Client) -> None:
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("name", ["versions", "files", "restore", "tags"])
+@each("name", ["versions", "files", "restore", "tags"])
 def test_ids_like_endpoints(client: Client, name: str) -> None:
     """[SURFACES: Registry] with %2F an ID may have segments that are names of endpoints."""
     skill_id = f"team/{name}/deep"

@@ -16,6 +16,7 @@ from skillc.registry import SYSTEM, Registry, Role
 from skillc.registry.model import Grant
 from skillc.server import ServerSettings, create_registry_app
 from skillc.server.settings import OidcSettings, SignInSettings
+from tests.support.cases import each
 from tests.support.client import AppClient
 from tests.support.issuer import CLIENT_ID, CLIENT_SECRET, Issuer
 
@@ -112,7 +113,7 @@ def test_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("person", "settings"),
     [
         ({"email_verified": False}, {}),
@@ -153,15 +154,14 @@ def test_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
         ({"preferred_username": "Group:platform"}, {"subject": "preferred_username"}),
         ({"preferred_username": "CI:github.com/acme/skills"}, {"subject": "preferred_username"}),
     ],
-    ids=lambda value: str(value)[:60],
 )
 def test_people_that_may_not_sign_in(
     registry: Registry, oidc: OidcSettings, issuer: Issuer, person: Any, settings: Any
 ) -> None:
     """[SURFACES: Sign-in] without a verified address, the right domain, group or name there is no session."""
-    issuer.person |= person
-    browser = Browser(registry, replace(oidc, **settings))
-    response = browser.sign_in()
+    before, issuer.person = issuer.person, issuer.person | person
+    response = Browser(registry, replace(oidc, **settings)).sign_in()
+    issuer.person = before
     assert response.status_code == 403
     assert "skillc-session" not in response.headers.get("Set-Cookie", "")
     assert registry.sessions.people(SYSTEM) == []
@@ -174,7 +174,7 @@ def test_letters_that_look_alike(registry: Registry, oidc: OidcSettings, issuer:
     browser = Browser(registry, replace(oidc, role=Role.READER))
     assert browser.sign_in().status_code == 303
     assert subject(browser) == "\u212aate@example.com"
-    assert [each["role"] for each in browser.get("/whoami").json()["permissions"]] == ["reader"]
+    assert [grant["role"] for grant in browser.get("/whoami").json()["permissions"]] == ["reader"]
 
 
 def test_odd_groups(registry: Registry, oidc: OidcSettings, issuer: Issuer) -> None:
@@ -260,7 +260,7 @@ def test_verified_address_of_elsewhere(registry: Registry, oidc: OidcSettings, i
     assert Browser(registry, oidc).sign_in().status_code == 303
 
 
-@pytest.mark.parametrize(
+@each(
     "claims",
     [
         {"nonce": "another"},
@@ -268,7 +268,6 @@ def test_verified_address_of_elsewhere(registry: Registry, oidc: OidcSettings, i
         {"sub": None},
         {"aud": [CLIENT_ID, "another"]},
     ],
-    ids=str,
 )
 def test_wrong_id_tokens(browser: Browser, issuer: Issuer, claims: Any) -> None:
     """[SURFACES: Sign-in] an ID token of another sign-in, or one that is not verified, makes no session."""
@@ -277,9 +276,7 @@ def test_wrong_id_tokens(browser: Browser, issuer: Issuer, claims: Any) -> None:
     assert subject(browser) is None
 
 
-@pytest.mark.parametrize(
-    "path", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:x"]
-)
+@each("path", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:x"])
 def test_planted_paths(registry: Registry, oidc: OidcSettings, path: str) -> None:
     """[SURFACES: Sign-in] what a cookie says of where to go leads to this server alone, too."""
     browser = Browser(registry, oidc)
@@ -319,7 +316,7 @@ def test_rate_limit(registry: Registry, oidc: OidcSettings) -> None:
         assert "mint" in path or "Wait a moment, then try again." in responses[5].text
 
 
-@pytest.mark.parametrize("length", [1000, 20_000])
+@each("length", [1000, 20_000])
 def test_long_codes(browser: Browser, issuer: Issuer, length: int) -> None:
     """[SURFACES: Sign-in] a code of any length is the issuer's to refuse."""
     state = parse_qs(urlsplit(browser.begin()).query)["state"][0]
@@ -351,7 +348,7 @@ def test_code_of_another_sign_in(browser: Browser) -> None:
     assert "bad" not in response.text  # the issuer's own words may hold anything
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         {},
@@ -360,7 +357,6 @@ def test_code_of_another_sign_in(browser: Browser) -> None:
         {"code": "x", "state": "é"},
         {"error": "access_denied"},
     ],
-    ids=str,
 )
 def test_callbacks_that_nobody_asked_for(browser: Browser, issuer: Issuer, query: dict[str, str]) -> None:
     """[SURFACES: Sign-in] a callback without the state of this browser is refused, and not exchanged."""
