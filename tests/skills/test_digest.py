@@ -106,7 +106,9 @@ def test_what_counts(folder: Path, tmp_path: Path) -> None:
     assert digest_skill(str(folder)).digest == before.digest
     before = digest_skill(str(folder))
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff")).touch()
-    assert digest_skill(str(folder)).changes_since(before.files) == [("added", "\udcff")]
+    after = digest_skill(str(folder))
+    assert after.changes_since(before.files) == [("added", "\udcff")]
+    assert before.changes_since(after.files) == [("removed", "\udcff")]
     subprocess.run(["cp", "-rL", str(folder / "scripts"), str(tmp_path / "one")], check=True)
     subprocess.run(["cp", "-r", str(folder / "scripts"), str(tmp_path / "other")], check=True)
     assert digest_skill(str(tmp_path / "one")) == digest_skill(str(tmp_path / "other"))

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,32 +57,19 @@ class Bench:
     def run(
         self,
         *argv: str,
-        timeout: float = 60,
-        network: bool = False,
-        read_only: bool = True,
-        cwd: Path | None = None,
         cancel: threading.Event | None = None,
         check: Callable[[], None] | None = None,
+        **options: Any,
     ) -> Envelope:
-        launch = self.launch(*argv, timeout=timeout, network=network, read_only=read_only, cwd=cwd)
-        return run(launch, cancel, check)
+        return run(self.launch(*argv, **options), cancel, check)
 
-    def python(
-        self,
-        code: str,
-        *arguments: str,
-        timeout: float = 60,
-        network: bool = False,
-        read_only: bool = True,
-        cwd: Path | None = None,
-    ) -> Envelope:
+    def python(self, code: str, *arguments: str, **options: Any) -> Envelope:
         """Python code as the command, by the interpreter of these tests, wherever that is."""
-        launch = self.launch("true", timeout=timeout, network=network, read_only=read_only, cwd=cwd)
         argv = (sys.executable, "-I", "-S", "-c", code, *arguments)
-        return run(replace(launch, argv=argv))
+        return run(replace(self.launch("true", **options), argv=argv))
 
-    def sh(self, text: str, **options: object) -> Envelope:
-        return self.run("sh", "-c", text, **options)  # type: ignore[arg-type]
+    def sh(self, text: str, **options: Any) -> Envelope:
+        return self.run("sh", "-c", text, **options)
 
 
 @pytest.fixture(params=sandbox.LEVELS)

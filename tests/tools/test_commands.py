@@ -162,6 +162,7 @@ def test_without_a_terminal(world: World, mine: Path) -> None:
     world.fails("E063", *go)
     shown = world.json("trust", "show", "mine")
     assert (shown["decision"], shown["current"], shown["changed"]) == (None, False, ["added: reference.md"])
+    assert [entry["current"] for entry in world.json("trust", "list")["entries"]] == [False]
 
 
 @pytest.mark.slow

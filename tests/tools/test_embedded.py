@@ -101,14 +101,8 @@ def test_git_starts_nothing_that_a_repository_asks_for(world: World, repository:
     evil = repository / "evil.sh"
     evil.write_text(f"#!/bin/sh\ntouch {marker} {repository}/marker\n")
     evil.chmod(0o755)
-    for key in (
-        "core.fsmonitor",
-        "core.pager",
-        "diff.external",
-        "pager.log",
-        "pager.branch",
-        "diff.x.textconv",
-    ):
+    keys = ("core.fsmonitor", "core.pager", "diff.external", "pager.log", "pager.branch", "diff.x.textconv")
+    for key in keys:
         subprocess.run(["git", "-C", str(repository), "config", key, str(evil)], check=True, env=world.env)
     (repository / ".gitattributes").write_text("*.txt diff=x\n")
     for tool in ("status", "log", "diff", "branch"):

@@ -125,19 +125,9 @@ def test_failures_are_results(world: World, mine: Path) -> None:
     executable(world.global_store, "sad", tool("cry", "false"))
     built = agent(world, SkillToolset(lambda request: True))
     failed, text = call(built, "mine__say", text=1)
-    assert (failed, json.loads(text)) == (
-        True,
-        {
-            "success": False,
-            "exit_code": None,
-            "output": "",
-            "truncated": False,
-            "duration_ms": 0,
-            "sandbox": "none",
-            "error": "invalid parameter 'text': must be text, not a number",
-            "code": "E062",
-        },
-    )
+    envelope = json.loads(text)
+    assert (failed, envelope["success"], envelope["code"]) == (True, False, "E062")
+    assert envelope["error"] == "invalid parameter 'text': must be text, not a number"
     failed, text = call(built, "sad__cry")
     assert (failed, json.loads(text)["exit_code"]) == (True, 1)
     os.rename(mine, mine.with_name("moved"))
