@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax import saxutils
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from skillc import (
     AgentFactory,
@@ -62,9 +62,7 @@ def test_sources_and_models_of_any_kind() -> None:
     result = run(agent.call_tool("load_skill", {"id": "a"}))
     assert (result.is_error, result.text) == (True, "RuntimeError: the database is gone")
     inventory = run(DefaultSkillEngine(Unruly()).inventory_section())
-    assert [inventory.index(f'"{name}"') for name in ("a", "b", "c/d")] == sorted(
-        inventory.index(f'"{name}"') for name in ("a", "b", "c/d")
-    )
+    assert re.findall('<skill id="(.*?)"', inventory) == ["a", "b", "c/d"]
     assert '"listing"' in run(agent.call_tool("browse_skills", {"path": None, "query": None})).text
     assert '"listing"' in run(agent.call_tool("browse_skills", {"path": "", "query": " "})).text
     assert run(agent.call_tool("load_skill", {"id": None})).text == "argument 'id' is missing"
@@ -79,11 +77,16 @@ def test_escaped_as_xml_is(text: str) -> None:
     assert quoteattr(text) == saxutils.quoteattr(text)
 
 
-@given(st.integers(12, 60), st.text(alphabet="é<\\/skil>", max_size=60))
+@given(st.integers(0, 60), st.text(alphabet="é<\\/skil>", max_size=60))
+@example(5, "")
+@example(len(MARKER) + 2 * len(ESCAPED) - 1, "")
 def test_never_half_an_escape(limit: int, text: str) -> None:
     """[LIB: Injection mode (per-turn / pre-load)] [D30] a cut body ends in no part of `<\\/skill>`."""
     block = render_skill(document("a", text + "</skill>" * 8), limit)
     inside = block.removeprefix('<skill id="a">\n').removesuffix("\n</skill>")
+    if limit < len(MARKER):
+        assert inside == MARKER[:limit]
+        return
     assert inside.endswith(MARKER)
     assert len(inside.encode()) <= limit
     body = inside.removesuffix(MARKER)
@@ -93,6 +96,7 @@ def test_never_half_an_escape(limit: int, text: str) -> None:
     assert not any(
         body.endswith(ESCAPED[:size]) and rest.startswith(ESCAPED[size:]) for size in range(1, len(ESCAPED))
     )
+    assert text or len(body) > limit - len(MARKER) - len(ESCAPED), "no more than the escape is left out"
 
 
 @each(
@@ -130,19 +134,6 @@ def test_other_tags_and_halves_of_characters() -> None:
     assert render_skill(document("a", body)) == f'<skill id="a">\n{body}\n</skill>'
     block = render_skill(document("a", "x\ud800y"))
     assert block.encode() == b'<skill id="a">\nx?y\n</skill>'
-
-
-def test_every_cut_through_an_escape() -> None:
-    """[D30] the whole escape or nothing of it, at each byte where the cut can fall."""
-    for limit in range(len(MARKER)):
-        assert (
-            render_skill(document("a", "</skill>" * 2), limit)
-            == f'<skill id="a">\n{MARKER[:limit]}\n</skill>'
-        )
-    for limit in range(len(MARKER), len(MARKER) + 20):
-        block = render_skill(document("a", "</skill>" * 20), limit)
-        whole = (limit - len(MARKER)) // len(ESCAPED)
-        assert block == f'<skill id="a">\n{ESCAPED * whole}{MARKER}\n</skill>'
 
 
 def test_budgets() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,26 +53,24 @@ def test_calls_see_the_files_of_now(shelf: Path) -> None:
     assert run(agent.prepare_turn("/removed go")).notices == ("skill 'removed' not found",)
 
 
-@pytest.mark.parametrize("change", ["added", "edited", "removed"])
-def test_a_prompt_out_of_date(shelf: Path, change: str) -> None:
+def test_a_prompt_out_of_date(shelf: Path) -> None:
     """[LIB: Existing (updated)] the prompt is a snapshot; it is known to be old, and a new one can be had."""
     agent = built(shelf)
-    before = agent.system_prompt
-    assert not run(agent.is_stale())
-    assert run(agent.reload()) is agent
-    if change == "added":
-        skill(shelf, "added")
-    elif change == "edited":
-        edit(shelf, "edited", "Other words")
-    else:
-        shutil.rmtree(shelf / "removed")
-    assert run(agent.is_stale())
-    assert agent.system_prompt == before
-    fresh = run(agent.reload())
-    assert (agent.system_prompt, run(agent.is_stale())) == (before, True)
-    assert fresh.system_prompt != before
-    assert not run(fresh.is_stale())
-    assert (fresh.model, fresh.tools, fresh.engine) == (agent.model, agent.tools, agent.engine)
+    changes: list[Callable[[], object]] = [
+        lambda: skill(shelf, "added"),
+        lambda: edit(shelf, "edited", "Other words"),
+        lambda: shutil.rmtree(shelf / "removed"),
+    ]
+    for change in changes:
+        before = agent.system_prompt
+        assert not run(agent.is_stale())
+        assert run(agent.reload()) is agent
+        change()
+        fresh = run(agent.reload())
+        assert (agent.system_prompt, run(agent.is_stale())) == (before, True)
+        assert fresh.system_prompt != before
+        assert (fresh.model, fresh.tools, fresh.engine) == (agent.model, agent.tools, agent.engine)
+        agent = fresh
 
 
 def test_a_change_that_the_prompt_does_not_show(shelf: Path) -> None:

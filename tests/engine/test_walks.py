@@ -50,8 +50,10 @@ def engine(world: World) -> DefaultSkillEngine:
 
 
 def check(walks: Counter[str], world: World) -> None:
+    """Check that each folder was walked once, and begin to count anew."""
     assert walks[str(world.store)] == 1
     assert set(walks.values()) == {1}, walks
+    walks.clear()
 
 
 def test_requests(world: World, engine: DefaultSkillEngine, walks: Counter[str]) -> None:
@@ -63,18 +65,14 @@ def test_requests(world: World, engine: DefaultSkillEngine, walks: Counter[str])
     assert given.turn.message.endswith("go")
     assert given.system.count("<skill id=") == 4
     check(walks, world)
-    walks.clear()
     assert run(prepare_turn(engine, "/plane go", ["nowhere"])).notices
     check(walks, world)
-    walks.clear()
     for path, query in (("", None), ("extraction", None), ("", "email")):
         assert run(engine.browse(path, query))["skills"]
         check(walks, world)
-        walks.clear()
     for request in (engine.load("skillc"), engine.files("skillc"), engine.read_file("skillc", "SKILL.md")):
         assert run(request)
         check(walks, world)
-        walks.clear()
     with pytest.raises(SkillNotFound) as caught:
         run(engine.load("extraction/emails"))
     assert caught.value.nearest == ("extraction/email",)
@@ -90,7 +88,6 @@ def test_an_inventory_with_preloads(world: World, walks: Counter[str], threshold
     build = AgentBuildConfig("m").with_preloaded_skills(["plain", "extraction/email"])
     agent = run(AgentFactory(config=config).build_agent(build))
     check(walks, world)
-    walks.clear()
     assert not run(agent.is_stale())
     check(walks, world)
 
@@ -106,7 +103,6 @@ def test_the_library_and_its_tools(world: World, engine: DefaultSkillEngine, wal
     for request in (source.states(), source.diagnostics(), source.directories(), source.collections()):
         run(request)
         check(walks, world)
-        walks.clear()
     assert run(source.directory(SkillId("plain"))) == str(world.store / "plain")
     assert walks == {str(world.store): 1}
     walks.clear()
@@ -116,7 +112,6 @@ def test_the_library_and_its_tools(world: World, engine: DefaultSkillEngine, wal
         offer = run(SkillToolset().offer(skills))
         assert {"mine__say", "yours__tell"} <= {definition.name for definition in offer.definitions}
         check(walks, world)
-        walks.clear()
 
 
 def test_locating(world: World, walks: Counter[str]) -> None:
