@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from skillc.audit import Audit, Policy, audit_folder
 
+Files = Mapping[str, str | bytes]
 FRONT = "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n\n"
 
 
-def put(root: Path, files: dict[str, str | bytes]) -> Path:
+def put(root: Path, files: Files) -> Path:
     """Write a skill of these files alone; without a SKILL.md of its own it gets an empty one."""
     folder = root / "pdf"
     shutil.rmtree(folder, ignore_errors=True)
-    for name, text in ({"SKILL.md": FRONT} | files).items():
+    for name, text in {"SKILL.md": FRONT, **files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     return folder
 
 
-def audit(root: Path, files: dict[str, str | bytes], policy: Policy | None = None) -> Audit:
+def audit(root: Path, files: Files, policy: Policy | None = None) -> Audit:
     return audit_folder(str(put(root, files)), policy=policy)
 
 

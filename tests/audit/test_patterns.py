@@ -36,7 +36,7 @@ def test_ordinary(tmp_path: Path, name: str, text: str) -> None:
 
 def test_scripts_of_one_skill(tmp_path: Path) -> None:
     """[SURFACES: Getting skills] one script gets something, and another one makes it a program."""
-    files: dict[str, str | bytes] = {
+    files = {
         "a/get.py": "from urllib.request import urlretrieve\n\ndef get(p):\n    urlretrieve(URL, p)\n",
         "a/run.py": "import stat\n\ndef run(p):\n    p.chmod(stat.S_IXUSR)\n    start(p)\n",
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,9 @@ Again.
 API = "# API\r\n\r\n## Forms\r\n\r\nOther file.\r\n"
 
 
+Files = Mapping[str, str | bytes]
+
+
 class Ran:
     """What a command printed, and its exit status."""
 
@@ -77,7 +80,7 @@ def code(ran: Ran) -> str:
     return line[6:10]
 
 
-def made(world: World, name: str, files: dict[str, str | bytes], *, built: bool = True) -> Skill:
+def made(world: World, name: str, files: Files, *, built: bool = True) -> Skill:
     """A skill of these files, with a SKILL.md unless they have one."""
     folder = world.skill(name)
     for path, text in files.items():

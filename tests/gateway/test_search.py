@@ -44,7 +44,7 @@ def places(found: SearchResults) -> list[tuple[str, str]]:
 @pytest.fixture
 def library(world: World) -> Skill:
     """A skill with a few things to find."""
-    files: dict[str, str | bytes] = {
+    files = {
         "auth.md": "# Authentication\n\nHow to configure tokens.\n\n## Rotation\n\nRotate tokens daily.\n",
         "net.md": "# Network\n\nConfigure the proxy. Tokens are not needed here; configuring is easy.\n",
         "notes.txt": "Plain notes about the authentication of proxies.\n",
@@ -445,7 +445,7 @@ def test_any_words_as_fts5_has_it(library: Skill, words: list[str]) -> None:
 
 def test_few_or_many_as_fts5_has_it(world: World) -> None:
     """[RFC-0004:C-SEARCH] the same rows in the same order, equal ones too, whether all are wanted or some."""
-    files: dict[str, str | bytes] = {f"{n}.md": f"# A{n % 3}\n\n{'word ' * (n % 3)} same\n" for n in range(9)}
+    files = {f"{n}.md": f"# A{n % 3}\n\n{'word ' * (n % 3)} same\n" for n in range(9)}
     skill = made(world, "pdf", files)
     for query in ("same", "word", "word same", "a1", "zebra", "same zebra"):
         for limit in range(1, 12):

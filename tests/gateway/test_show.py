@@ -157,7 +157,7 @@ def test_as_it_is_shown(run: Run, world: World) -> None:
         stub = (world.runtime / "odd" / "SKILL.md").read_text().splitlines()[-1]
         for shown in (line, line.strip("# "), stub.strip("- "), heading):
             assert run("show", "odd", "--section", shown).raw == f"## {heading}\n\ntext\n".encode(), shown
-    files: dict[str, str | bytes] = {"a.md": "text\n\n## Two\n", "b/c.md": "#\n\nno text\n", "d.md": "# D\n"}
+    files = {"a.md": "text\n\n## Two\n", "b/c.md": "#\n\nno text\n", "d.md": "# D\n"}
     made(world, "pdf", files)
     assert "  - a.md\n  - b/c.md\n  - D\n" in (world.runtime / "pdf" / "SKILL.md").read_text()
     for name in ("a.md", "b/c.md"):
@@ -271,7 +271,7 @@ def test_every_title_of_a_stub(
     world: World, headings: list[tuple[int, str]], references: list[str], description: str
 ) -> None:
     """[RFC-0001:C-SECTIONS] [D15] [D61] duplicates, markup, dashes, CJK, empty and very long ones."""
-    files: dict[str, str | bytes] = {
+    files = {
         "SKILL.md": FRONTMATTER + "".join(f"{'#' * level} {text}\n\ntext\n\n" for level, text in headings)
     }
     about = yaml_quote(f"What {description} is")
@@ -340,7 +340,7 @@ def test_suggestions_share_words(world: World, run: Run) -> None:
 
 def test_suggestions_are_spelt_like_it(world: World, run: Run) -> None:
     """[D61] then the nearest headings, the first of several that are equal; at most five."""
-    files: dict[str, str | bytes] = {"b.md": "# Performance\n# Perform\n"}
+    files = {"b.md": "# Performance\n# Perform\n"}
     made(world, "pdf", {"a.md": "# Instalation\n# CI/CD\n# Performance\n", **files})
     for query, lines in {
         "Installation": ["  - Instalation (a.md)"],
@@ -366,7 +366,7 @@ def test_any_section(skill: Skill, section: str) -> None:
 
 def test_without_a_build(world: World, run: Run) -> None:
     """[RFC-0002:C-SHOW] a skill that was never built is read, with the same answers as after a build."""
-    files: dict[str, str | bytes] = {"SKILL.md": SKILL, "references/api.md": API}
+    files = {"SKILL.md": SKILL, "references/api.md": API}
     skill = made(world, "fresh", files, built=False)
     words = [("Fields",), ("forms",), ("## größe — maße",), ("zebra",), ("form",), ("b", "--file", "x.md")]
     calls = [("show", "fresh", "--section", *given) for given in words]

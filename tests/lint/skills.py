@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from skillc.library import at_path
 from skillc.lint import RULES, Choice, Finding, Report, fix_skill, lint_skill
 from tests.conftest import World, save
 
+Files = Mapping[str, str | bytes]
 ALL = Choice(select=frozenset(rule.id for rule in RULES))  # those of style, too
 FRONT = "---\nname: pdf\ndescription: Fill forms. Use when there is a PDF.\n---\n"
 GOOD = FRONT + "# PDF\n\n## Forms\n\nText.\n"
 
 
-def put(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> Path:
+def put(world: World, text: str | bytes = GOOD, files: Files | None = None) -> Path:
     """A skill `pdf` with this SKILL.md and these other files alone, in the project's store."""
     shutil.rmtree(world.store / "pdf", ignore_errors=True)
     folder = world.skill("pdf", text)
@@ -24,17 +26,15 @@ def put(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | 
     return folder
 
 
-def report(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> Report:
+def report(world: World, text: str | bytes = GOOD, files: Files | None = None) -> Report:
     return lint_skill(at_path(str(put(world, text, files))), choice=ALL)
 
 
-def findings(
-    world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None
-) -> tuple[Finding, ...]:
+def findings(world: World, text: str | bytes = GOOD, files: Files | None = None) -> tuple[Finding, ...]:
     return report(world, text, files).findings
 
 
-def rules(world: World, text: str | bytes = GOOD, files: dict[str, str | bytes] | None = None) -> list[str]:
+def rules(world: World, text: str | bytes = GOOD, files: Files | None = None) -> list[str]:
     """The numbers of the rules that are broken, in order of the findings."""
     return [finding.rule.id for finding in findings(world, text, files)]
 
@@ -48,9 +48,7 @@ def front(*lines: str) -> str:
     return "\n".join(["---", *lines, "---", "# PDF", ""])
 
 
-def fixed(
-    world: World, text: str | bytes, files: dict[str, str | bytes] | None = None
-) -> tuple[Report, bytes]:
+def fixed(world: World, text: str | bytes, files: Files | None = None) -> tuple[Report, bytes]:
     """What `fix` says, and what SKILL.md holds then."""
     folder = put(world, text, files)
     return fix_skill(at_path(str(folder)), choice=ALL), (folder / "SKILL.md").read_bytes()

@@ -10,15 +10,13 @@ from skillc.errors import InvalidConfiguration
 from skillc.library import at_path
 from skillc.lint import RULES, Settings, lint_skill, read_settings
 from tests.conftest import World
-from tests.lint.skills import GOOD, front, put
+from tests.lint.skills import GOOD, Files, front, put
 from tests.support.cases import each
 
 TEXT = front("name: pdf", "description: Fills forms", "flavour: x")
 
 
-def configured(
-    world: World, toml: str, text: str = TEXT, files: dict[str, str | bytes] | None = None
-) -> list[str]:
+def configured(world: World, toml: str, text: str = TEXT, files: Files | None = None) -> list[str]:
     """The rules broken, with their severities, under a configuration in the skill's folder."""
     (put(world, text, files) / ".skilllint.toml").write_text(toml)
     return [f"{f.rule.id} {f.severity}" for f in lint_skill(at_path(str(world.store / "pdf"))).findings]
@@ -54,7 +52,7 @@ def test_rules_limits_fields_and_phrases(world: World) -> None:
 
 def test_exclude(world: World) -> None:
     """[RFC-0008] nothing is said about files that are left out; links still lead to them."""
-    files: dict[str, str | bytes] = {
+    files = {
         "gen/a.md": "## A\n[x](no.md)\n",
         "gen/deep/b.md": "## B\n",
         "c.md": "## C\n",

@@ -60,5 +60,5 @@ def test_headings_of_each_file(world: World) -> None:
     assert places(found, "SKL204") == [("a.md", 1)]
     assert places(found, "SKL205") == [("b.MD", 5)]
     assert len(found) == 2
-    files: dict[str, str | bytes] = {".notes.md": "## A\n", ".git/x.md": "## B\n", "a/.b/c.md": "## C\n"}
+    files = {".notes.md": "## A\n", ".git/x.md": "## B\n", "a/.b/c.md": "## C\n"}
     assert rules(world, GOOD, files) == []

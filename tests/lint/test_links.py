@@ -8,10 +8,10 @@ from skillc.library import at_path
 from skillc.lint import lint_skill
 from skillc.lint.page import slug, slugs
 from tests.conftest import World
-from tests.lint.skills import ALL, GOOD, findings, places, put, rules
+from tests.lint.skills import ALL, GOOD, Files, findings, places, put, rules
 from tests.support.cases import each
 
-FILES: dict[str, str | bytes] = {
+FILES: Files = {
     "references/forms.md": "# Forms\n\n## Fill in\n\n## Fill in\n",
     "references/my file.md": "# Mine\n",
     "assets/logo.png": b"\x89PNG\0",
@@ -95,7 +95,7 @@ def test_links_are_relative_to_their_file(world: World) -> None:
 @each("variable", ["{baseDir}", "${CLAUDE_SKILL_DIR}"])
 def test_links_from_the_root(world: World, variable: str) -> None:
     """[RFC-0008] SKL301: what agents replace by the skill's folder is that folder."""
-    files: dict[str, str | bytes] = {
+    files = {
         "references/a.md": f"# A\n[b]({variable}/references/b.md#b) [c]({variable}/gone.md)\n",
         "references/b.md": f"# B\n[out]({variable}/../x.md) [anchor]({variable}/SKILL.md#none)\n",
     }
@@ -156,7 +156,7 @@ def test_orphans(world: World) -> None:
 
 def test_files_by_name(world: World) -> None:
     """[RFC-0008] SKL401: what is named in text or code counts as linked; so do LICENSE and the like."""
-    files: dict[str, str | bytes] = {"references/a.md": "# A\n"}
+    files = {"references/a.md": "# A\n"}
     assert rules(world, GOOD, files) == ["SKL401"]
     for text in ("See `references/a.md`.", "a.md first", "```\ncat references/a.md\n```", "see references/"):
         assert rules(world, GOOD + text, files) == []

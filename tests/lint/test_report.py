@@ -22,7 +22,7 @@ from skillc.lint import (
 )
 from skillc.lint.rules import BY_ID
 from tests.conftest import World
-from tests.lint.skills import FRONT, front, put, report
+from tests.lint.skills import FRONT, Files, front, put, report
 from tests.support.cases import each
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "lint-rules.md"
@@ -217,7 +217,7 @@ def test_estimate(text: str, least: int, most: int) -> None:
 
 def test_tokens_of_files(world: World) -> None:
     """[RFC-0008] every text file is counted, what is no text is not; large ones from their beginning."""
-    files: dict[str, str | bytes] = {
+    files: Files = {
         "big.txt": "word " * 200_000,
         "cut.txt": "日" * 100_000,
         "image.png": b"\x89PNG\0\xff",

@@ -17,7 +17,7 @@ from skillc.lint import Report, fix_skill, group_findings, lint_skill, render_sa
 from skillc.lint.page import MAX_PAGE
 from skillc.skills.document import parse
 from tests.conftest import World, save
-from tests.lint.skills import FRONT, GOOD, put, report
+from tests.lint.skills import FRONT, GOOD, Files, put, report
 from tests.support.cases import each
 from tests.support.examples import examples
 
@@ -98,7 +98,7 @@ def test_large_files(world: World) -> None:
     large = b"# A\n" + b"x" * MAX_PAGE
     result = report(world, large)
     assert [(f.rule.id, f.severity) for f in result.findings] == [("SKL004", "error")]
-    files: dict[str, str | bytes] = {"r.md": large, "orphan.md": "# O\n"}
+    files: Files = {"r.md": large, "orphan.md": "# O\n"}
     found = report(world, GOOD + "[r](r.md#no)\n", files).findings
     assert [(f.rule.id, f.file, f.severity) for f in found] == [("SKL005", "r.md", "warning")]
 

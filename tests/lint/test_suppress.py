@@ -5,13 +5,13 @@ from __future__ import annotations
 from skillc.library import at_path
 from skillc.lint import Settings, lint_skill
 from tests.conftest import World
-from tests.lint.skills import FRONT, findings, front, put, rules
+from tests.lint.skills import FRONT, Files, findings, front, put, rules
 from tests.support.cases import each
 
 DEEP = FRONT + "# PDF\n\n{}\n\n### Deep\n\n{}\n\n## Two\n\n#### Deeper\n"
 
 
-def told(world: World, text: str, files: dict[str, str | bytes] | None = None) -> list[str]:
+def told(world: World, text: str, files: Files | None = None) -> list[str]:
     return [f"{f.rule.id} {f.file}:{f.line}" for f in findings(world, text, files)]
 
 
@@ -33,7 +33,7 @@ def test_next_line_file_and_several(world: World) -> None:
     assert told(world, text) == ["SKL301 SKILL.md:11"]
     text = FRONT + "# PDF\n[a](a.md) [b](b.md)\n"
     comment = "\n\n<!-- skilllint-disable-file SKL204, SKL205 -->\n"
-    files: dict[str, str | bytes] = {"a.md": f"## A\n\n#### B\n{comment}", "b.md": "## A\n\n#### B\n"}
+    files = {"a.md": f"## A\n\n#### B\n{comment}", "b.md": "## A\n\n#### B\n"}
     assert told(world, text, files) == ["SKL204 b.md:1", "SKL205 b.md:3"]
     for names in ("SKL205 SKL301 ", ""):
         off = f"<!-- skilllint-disable {names}-->\n[a](a.md)"
