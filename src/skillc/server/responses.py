@@ -12,8 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
-from typing import Any
+from inspect import iscoroutinefunction
+from typing import Any, TypeVar, cast
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -52,6 +54,7 @@ CLOSE = {"Connection": "close"}
 UNREAD = (408, 413)  # the rest of the request may still arrive; closing ends it
 
 log = logging.getLogger("skillc.server")
+T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 Fail = Callable[[Request, Exception], Response]
 
@@ -181,6 +184,13 @@ def guard(endpoint: Endpoint, fail: Fail = fail) -> Endpoint:
             return fail(request, error)
 
     return respond_safely
+
+
+async def run(handle: Callable[..., T | Awaitable[T]], /, *arguments: Any) -> T:
+    """Return what a function returns. It may block, as it runs in a thread, unless it is a coroutine."""
+    if iscoroutinefunction(handle):
+        return cast("T", await handle(*arguments))
+    return cast("T", await run_in_threadpool(handle, *arguments))
 
 
 async def refuse_route(request: Request, error: Exception) -> Response:

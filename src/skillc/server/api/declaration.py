@@ -26,7 +26,7 @@ from skillc.errors import SignInRequired
 from skillc.registry import PUBLIC, Registry, Role
 from skillc.registry.model import Caller
 from skillc.server.requests import Parameter, read_body, read_parameters
-from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_value
+from skillc.server.responses import HEADERS, Endpoint, guard, respond, respond_value, run
 from skillc.server.service import Service
 from skillc.skills import SkillId
 
@@ -90,11 +90,9 @@ class Operation:
         """Answer a request with what the operation returns: a value, or a response that is more than that."""
         caller = await self._identify(service, request)
         query = read_parameters(request, self.parameters)
-        if iscoroutinefunction(self.handle):
-            value = await self.handle(Call(service, request, caller, query))
-        else:
-            body = None if self.body is None else await read_body(request, self.body)
-            value = await service.call(self.handle, Call(service, request, caller, query, body))
+        is_left = self.body is None or iscoroutinefunction(self.handle)
+        body = None if is_left else await read_body(request, self.body)
+        value = await run(self.handle, Call(service, request, caller, query, body))
         if isinstance(value, Response):
             return value
         if self.result is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from inspect import iscoroutinefunction
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +23,7 @@ from skillc.registry.model import Caller
 from skillc.server.pages.assets import create_environment, read_assets
 from skillc.server.pages.catalog import Catalog
 from skillc.server.requests import REQUEST_TIME, read_form
-from skillc.server.responses import RETRY_SECONDS, Refusal, explain, status_of
+from skillc.server.responses import RETRY_SECONDS, Refusal, explain, run, status_of
 from skillc.server.service import Service
 from skillc.server.settings import ServerSettings
 from skillc.server.signin.sessions import FIELD, check_form_token, check_origin, make_form_token
@@ -243,7 +242,7 @@ def serve_page(
         try:
             if request.method != "POST":
                 visit = await site.open(request)
-                return await _show(page, visit)
+                return await run(page, visit)
             _check_sender(check_origin, request, site.url)
             visit = await site.open(request)
             async with receive(visit) as limits:
@@ -252,7 +251,7 @@ def serve_page(
                 try:
                     if visit.session and limits.is_of_session:
                         _check_sender(check_form_token, visit.session, visit.text(FIELD))
-                    return await _show(page, visit)
+                    return await run(page, visit)
                 finally:
                     await visit.form.close()
         except errors.SignInRequired:
@@ -261,14 +260,6 @@ def serve_page(
             return await run_in_threadpool(fail or show_error, visit, error)
 
     return respond
-
-
-async def _show(page: Page, visit: Visit) -> Response:
-    """Return what a page shows; one that is not a coroutine may block."""
-    if iscoroutinefunction(page):
-        response: Response = await page(visit)
-        return response
-    return await run_in_threadpool(page, visit)  # type: ignore[arg-type]
 
 
 def _check_sender(check: Callable[..., None], *arguments: object) -> None:

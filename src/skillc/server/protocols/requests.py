@@ -12,7 +12,6 @@ import binascii
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from inspect import iscoroutinefunction
 from itertools import islice
 
 from starlette.requests import Request
@@ -22,7 +21,7 @@ from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import Registry, Role
 from skillc.registry.model import APPROVED, Caller, Skill, Version
 from skillc.server.requests import receive_body
-from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard
+from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard, run
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.skills import SkillId
 
@@ -88,11 +87,7 @@ def serve(service: Service, handle: Handler, fail: Fail = fail) -> Endpoint:
     """Return the endpoint that gives a request with its caller to a function; `fail` answers errors."""
 
     async def respond(request: Request) -> Response:
-        caller = await find_caller(service, request)
-        if iscoroutinefunction(handle):
-            response: Response = await handle(request, caller)
-            return response
-        return await service.call(handle, request, caller)  # type: ignore[arg-type]
+        return await run(handle, request, await find_caller(service, request))
 
     return guard(respond, fail)
 
