@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from skillc.registry import SYSTEM, Role
+from skillc.registry.usage import MissSum, SectionUse
 from tests.conftest import World
 from tests.support.http import Stub, page
 from tests.support.team import Team
@@ -231,8 +232,11 @@ def test_a_real_registry(eve: World, team: Team) -> None:
     sync(eve, team.url, "--with-queries")
     stats = team.registry.usage.stats(SYSTEM, "payments/refunds")
     assert (stats.machines, stats.count) == (2, 8)
-    assert stats.sections == (("payments/refunds", "banks.md", "Iban", 6),)
-    assert set(stats.misses) == {("payments/refunds", "", 1), ("payments/refunds", "chargeback", 1)}
+    assert stats.sections == (SectionUse("payments/refunds", "banks.md", "Iban", 6),)
+    assert set(stats.misses) == {
+        MissSum("payments/refunds", "", 1),
+        MissSum("payments/refunds", "chargeback", 1),
+    }
     team.registry.delete(SYSTEM, "payments/refunds")
     use(eve)
     assert sync(eve, team.url)["ignored"] == 3

@@ -25,4 +25,4 @@ from skillc.registry.source import (
 )
 from skillc.registry.store import to_name
 from skillc.registry.trial import StoreTrial, try_blobs, try_folder, try_store
-from skillc.registry.usage import Batch, Count, Receipt
+from skillc.registry.usage import Batch, Count, DayUse, Receipt, Statistics

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
+from itertools import starmap
 from typing import Any
 
 from skillc.contract import optional
@@ -96,20 +97,52 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """Sums of use from a day on: in all, by day, skill, section and command, and searches without results.
+class DayUse:
+    day: date
+    count: int
 
-    `sections` are (skill, file, section, count); `misses` are (skill, query, count).
-    """
+
+@dataclass(frozen=True, slots=True)
+class SkillUse:
+    skill: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionUse:
+    skill: str
+    file: str
+    section: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandUse:
+    command: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissSum:
+    """How often a search found nothing; the words are empty where a machine keeps them to itself."""
+
+    skill: str
+    query: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Sums of use from a day on: in all, by day, skill, section and command, and searches without results."""
 
     since: date
     count: int
     machines: int
-    days: tuple[tuple[date, int], ...] = ()
-    skills: tuple[tuple[str, int], ...] = ()
-    sections: tuple[tuple[str, str, str, int], ...] = ()
-    commands: tuple[tuple[str, int], ...] = ()
-    misses: tuple[tuple[str, str, int], ...] = ()
+    days: tuple[DayUse, ...] = ()
+    skills: tuple[SkillUse, ...] = ()
+    sections: tuple[SectionUse, ...] = ()
+    commands: tuple[CommandUse, ...] = ()
+    misses: tuple[MissSum, ...] = ()
 
 
 class Usage(tables.Ledger):
@@ -159,11 +192,11 @@ class Usage(tables.Ledger):
                 since,
                 total,
                 machines,
-                tuple((date.fromordinal(day), count) for day, count in reversed(days)),
-                tuple(reader.sum_by("skill", limit)),
-                tuple(sections),
-                tuple(reader.sum_by("command", limit)),
-                tuple(reader.sum_by("skill, query", limit, "misses")),
+                tuple(DayUse(date.fromordinal(day), count) for day, count in reversed(days)),
+                tuple(starmap(SkillUse, reader.sum_by("skill", limit))),
+                tuple(starmap(SectionUse, sections)),
+                tuple(starmap(CommandUse, reader.sum_by("command", limit))),
+                tuple(starmap(MissSum, reader.sum_by("skill, query", limit, "misses"))),
             )
 
     def collect(self, caller: Caller) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 from skillc.contract import encode
 from skillc.errors import RegistryRefused
-from skillc.registry import Batch, Receipt, Role
+from skillc.registry import Batch, Receipt, Role, Statistics
 from skillc.registry.model import Grant, Permission, Person, Session
 from skillc.server.api.contracts import (
-    USAGE,
     ChangeList,
     MintRequest,
     NewTokenEntry,
@@ -230,18 +229,12 @@ IN_USE = (
 )
 
 
-@operation("Usage", "GET", "/stats", USAGE, parameters=IN_USE)
+@operation("Usage", "GET", "/stats", Statistics, parameters=IN_USE)
 def show_statistics(call: Call) -> Any:
     """Return sums of use: by day, skill, section and command, and searches that found nothing."""
     options = {"limit": limit} if (limit := call.query["limit"]) else {}
     since = _read_day(call.query["since"])
-    sums = call.registry.usage.stats(call.caller, call.query["skill"], since, **options)
-    return {name: _name_columns(shape, getattr(sums, name)) for name, shape in USAGE.items()}
-
-
-def _name_columns(shape: Any, value: Any) -> Any:
-    """Return rows with a key for each column; any other value as it is."""
-    return [dict(zip(shape[0], row, strict=True)) for row in value] if isinstance(shape, list) else value
+    return call.registry.usage.stats(call.caller, call.query["skill"], since, **options)
 
 
 def _read_day(text: str) -> date | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from pydantic import StrictBool, StrictInt
@@ -251,15 +251,3 @@ class UsageBatch:
     machine: str
     counts: list[UsageCount] = field(default_factory=list)
     misses: list[UsageMiss] = field(default_factory=list)
-
-
-USAGE: dict[str, Any] = {  # the fields of Statistics, and the keys of their rows
-    "since": date,
-    "count": int,
-    "machines": int,
-    "days": [{"day": date, "count": int}],
-    "skills": [{"skill": str, "count": int}],
-    "sections": [{"skill": str, "file": str, "section": str, "count": int}],
-    "commands": [{"command": str, "count": int}],
-    "misses": [{"skill": str, "query": str, "count": int}],
-}

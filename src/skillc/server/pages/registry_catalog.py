@@ -12,7 +12,7 @@ from skillc import usage
 from skillc.audit import Asks, Audit, Finding, find_rule
 from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
-from skillc.registry import PUBLIC, CallerSource, CollectionCounts
+from skillc.registry import PUBLIC, CallerSource, CollectionCounts, DayUse
 from skillc.registry.model import APPROVED, Caller, Review, Skill, Version
 from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
@@ -69,23 +69,24 @@ class RegistryCatalog(CallerSource):
     def usage(self, skill_id: str = "", since: str = "") -> Usage:
         first = date.fromisoformat(since) if since else None
         stats = self._service.registry.usage.stats(self._caller, skill_id, first, MAX_ROWS)
-        ids = [skill_id] if skill_id else [name for name, _ in stats.skills[:MAX_OUTLINED]]
+        ids = [skill_id] if skill_id else [row.skill for row in stats.skills[:MAX_OUTLINED]]
         unread: dict[str, list[tuple[int, str]]] = {}
         for name in ids if stats.count else ():
-            places = {(section, file) for skill, file, section, _ in stats.sections if skill == name}
+            places = {(row.section, row.file) for row in stats.sections if row.skill == name}
             for file, headings in self._find_unread(name, places).items():
                 unread[file if skill_id else f"{name}: {file}"] = headings
-        sections = (row for row in stats.sections if row[2])
         return Usage(
             _fill_days(stats.days),
-            stats.skills if not skill_id else (),
+            tuple((row.skill, row.count) for row in stats.skills if not skill_id),
             tuple(
-                (section, file if skill_id else f"{name}: {file}", n) for name, file, section, n in sections
+                (row.section, row.file if skill_id else f"{row.skill}: {row.file}", row.count)
+                for row in stats.sections
+                if row.section
             ),
             unread,
-            tuple((query, n) for _, query, n in stats.misses if query),
+            tuple((row.query, row.count) for row in stats.misses if row.query),
             stats.count,
-            sum(n for _, query, n in stats.misses if not query),
+            sum(row.count for row in stats.misses if not row.query),
         )
 
     def _find_unread(self, skill_id: str, places: set[tuple[str, str]]) -> dict[str, list[tuple[int, str]]]:
@@ -128,9 +129,9 @@ def read_report(skill_id: str, report: Mapping[str, Any]) -> Audit:
     )
 
 
-def _fill_days(days: tuple[tuple[date, int], ...]) -> tuple[tuple[str, int], ...]:
+def _fill_days(days: tuple[DayUse, ...]) -> tuple[tuple[str, int], ...]:
     """Return a count for each day from the first to the last."""
-    counts = dict(days)
+    counts = {each.day: each.count for each in days}
     first, last = min(counts, default=None), max(counts, default=None)
     if first is None or last is None:
         return ()
