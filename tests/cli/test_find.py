@@ -141,7 +141,10 @@ def test_the_section_to_read_is_named_by_id(library: World) -> None:
 
 
 def test_a_task_from_standard_input(library: World) -> None:
-    """[LIB: SkillEngine trait (revised)] a page, or a megabyte, that is no argument any more."""
+    """[LIB: SkillEngine trait (revised)] [D11] [SURFACES: Library] a task may have a megabyte.
+
+    No home, no index: still found; a person is told how many more fit.
+    """
     task = "Please write one invoice. " * 40_000
     ran = subprocess.run(
         [sys.executable, "-m", "skillc", "find", "-", "--format", "json"],
@@ -153,11 +156,20 @@ def test_a_task_from_standard_input(library: World) -> None:
         check=True,
     )
     assert json.loads(ran.stdout)["results"][0]["id"] == "invoices"
+    ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))
+    assert ran.stdout.startswith("invoices  (")
+    shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
+    assert shown.endswith("\n1 more: --limit 2 shows it, too\n")
+    assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})
+    assert "more" not in ok("find", "invoice", "--limit", "1").stdout
 
 
 @pytest.mark.slow
 def test_changes_of_configuration_count_at_once(library: World) -> None:
-    """[D23a] repositories that are configured replace the chain, at once and as long as they are."""
+    """[D23a] [D23] repositories that are configured replace the chain, at once and as long as they are.
+
+    Skills below a `.rkat` alone are found, and the skills.toml of a directory above counts.
+    """
     assert results(library, "invoice")[0]["source_name"] == "project"
     skill(library.project, "elsewhere/billing", "---\ndescription: Invoice by invoice\n---\n")
     toml = library.project / ".skillc" / "skills.toml"
@@ -169,29 +181,14 @@ def test_changes_of_configuration_count_at_once(library: World) -> None:
     fails("E071", "find", "invoice")
     toml.unlink()
     assert results(library, "invoice")[0]["source_name"] == "project"
-
-
-def test_a_project_of_the_other_kind(library: World) -> None:
-    """[D23] skills below a `.rkat` alone are found, and the skills.toml of a directory above counts."""
     inner = library.project / "inner"
     skill(inner, ".rkat/skills/brewing", "---\ndescription: Brew tea\n---\n")
     found = library.json("find", "tea", cwd=inner)["results"]
     assert [(f["id"], f["source_name"]) for f in found] == [("brewing", "project-rkat")]
-    skill(library.project, "elsewhere/billing", "---\ndescription: Invoice for tea\n---\n")
-    toml = library.project / ".skillc" / "skills.toml"
+    skill(library.project, "elsewhere/tea", "---\ndescription: Invoice for tea\n---\n")
     toml.write_text('[[repositories]]\nname = "own"\ntype = "filesystem"\npath = "elsewhere"\n')
     found = library.json("find", "tea", cwd=inner)["results"]
-    assert [f["id"] for f in found] == ["billing"]
-
-
-def test_without_a_home(library: World) -> None:
-    """[D11] [SURFACES: Library] no home, no index: still found; a person is told how many more fit."""
-    ran = library.ok("find", "invoice", env={"HOME": ""}, without=("SKILLC_HOME",))
-    assert ran.stdout.startswith("invoices  (")
-    shown = show_on_terminal(library, "find", "invoice", "--limit", "1", env={"NO_COLOR": "1"})
-    assert shown.endswith("\n1 more: --limit 2 shows it, too\n")
-    assert "more" not in show_on_terminal(library, "find", "invoice", env={"NO_COLOR": "1"})
-    assert "more" not in ok("find", "invoice", "--limit", "1").stdout
+    assert [f["id"] for f in found] == ["tea"]
 
 
 def test_browse(library: World) -> None:

@@ -17,8 +17,11 @@ def library(world: World) -> World:
 
 
 @pytest.mark.slow
-def test_browse(library: World) -> None:
-    """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path."""
+def test_browse(library: World, world: World) -> None:
+    """[LIB: browse_skills tool] [SURFACES: Library] what the tool returns; a query wins over a path.
+
+    Where nothing is listed, `browse` says what to do; stdout says it as ever.
+    """
     listing = as_json("browse", "extraction")
     assert (listing["type"], listing["path"]) == ("listing", "extraction")
     assert listing["subcollections"] == [
@@ -30,6 +33,16 @@ def test_browse(library: World) -> None:
     assert [s["id"] for s in found["skills"]] == ["extraction/medical/diagnosis"]
     assert ok("browse", "nowhere").stdout == "No skills.\n"
     assert "extraction/  (2)\n" in ok("browse").stdout
+    result = ok("browse", "--query", "xyzzy plugh")
+    assert result.stdout == "No skills.\n"
+    hint = "'skc find \"xyzzy plugh\"' reads more"
+    assert result.stderr == f"note: no name or description has these words; {hint}\n"
+    (world.project / "none").mkdir()
+    config = world.project / ".skillc" / "skills.toml"
+    config.write_text("[[repositories]]\nname = 'here'\ntype = 'filesystem'\npath = 'none'\n")
+    result = ok("browse", "--repository", "here")
+    assert result.stdout == "No skills.\n"
+    assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
 
 
 @pytest.mark.slow
@@ -107,7 +120,10 @@ def test_turn(library: World) -> None:
 
 
 def test_repo_list_and_diagnose(library: World) -> None:
-    """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed."""
+    """[D27] [D25] [SURFACES: Library] each repository's state, and what was quarantined or shadowed.
+
+    What fails is told, also where nothing can be listed.
+    """
     skill(library.store, "silent", "# no frontmatter\n")
     skill(library.global_store, "pdf-processing")
     states = {r["name"]: r for r in as_json("repo", "list")["repositories"]}
@@ -128,24 +144,6 @@ def test_repo_list_and_diagnose(library: World) -> None:
         ("user", "W022", "warning"),
     ]
     fails("E100", "repo", "frobnicate")
-
-
-def test_browse_nothing(world: World) -> None:
-    """[SURFACES: Library] where nothing is listed, `browse` says what to do; stdout says it as ever."""
-    result = ok("browse", "--query", "xyzzy plugh")
-    assert result.stdout == "No skills.\n"
-    hint = "'skc find \"xyzzy plugh\"' reads more"
-    assert result.stderr == f"note: no name or description has these words; {hint}\n"
-    (world.project / "none").mkdir()
-    config = world.project / ".skillc" / "skills.toml"
-    config.write_text("[[repositories]]\nname = 'here'\ntype = 'filesystem'\npath = 'none'\n")
-    result = ok("browse", "--repository", "here")
-    assert result.stdout == "No skills.\n"
-    assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
-
-
-def test_diagnose_where_all_is_broken(library: World) -> None:
-    """[D27] what fails is told by `doctor --library` and `repo list`, also where nothing can be listed."""
     (library.project / ".skillc" / "skills.toml").write_text(
         '[[repositories]]\nname="gone"\ntype="filesystem"\npath="nowhere"\nrequired=true\n'
     )

@@ -128,10 +128,21 @@ def test_repositories_of_a_file(shop: World, table: str, note: str) -> None:
     assert note in call("browse").stderr
 
 
-def test_settings(shop: World) -> None:
-    """[SURFACES: Near misses] [D13] a key of config.toml, a tool, a parameter, an agent, a skill in the
-    trash.
+def test_lock_and_login(shop: World) -> None:
+    """[SURFACES: Near misses] [D13] what is in no lock, and a registry that was not logged in to.
+
+    A key of config.toml, a tool, a parameter, an agent, a skill in the trash.
     """
+    stderr = fails("E001", "update", "nowhere").stderr
+    assert "hint: only skills that 'skc add' brought are in it; 'skc lock' lists them" in stderr
+    stderr = fails("E001", "pin", "pdf-forms").stderr
+    assert "hint: it is in the store, but did not come by 'skc add', and so has no versions" in stderr
+    login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
+    path = shop.home / ".skillc" / "credentials.json"
+    path.write_text(json.dumps({"version": 1, "tokens": [login]}))
+    path.chmod(0o600)
+    line = ok("logout", "https://skils.example.com").stdout
+    assert line.endswith("to https://skils.example.com; did you mean 'https://skills.example.com'?\n")
     (shop.project / ".skillc" / "config.toml").write_text('registy = "x"\n[search]\ntokeniser = "cjk"\n')
     stderr = ok("build", "pdf-forms", "--force").stderr
     assert "unknown key 'registy'; did you mean 'registry'?" in stderr
@@ -144,20 +155,6 @@ def test_settings(shop: World) -> None:
     assert second.startswith("hint: --target takes a path, such as ./skills, or: adal, ")
     ok("remove", "pdf-forms", "--yes")
     assert "hint: did you mean 'pdf-forms'?" in fails("E051", "restore", "pdf-form").stderr
-
-
-def test_lock_and_login(shop: World) -> None:
-    """[SURFACES: Near misses] what is in no lock, and a registry that was not logged in to."""
-    stderr = fails("E001", "update", "nowhere").stderr
-    assert "hint: only skills that 'skc add' brought are in it; 'skc lock' lists them" in stderr
-    stderr = fails("E001", "pin", "pdf-forms").stderr
-    assert "hint: it is in the store, but did not come by 'skc add', and so has no versions" in stderr
-    login = {"registry": "https://skills.example.com", "token": "skc_t", "subject": "ada"}
-    path = shop.home / ".skillc" / "credentials.json"
-    path.write_text(json.dumps({"version": 1, "tokens": [login]}))
-    path.chmod(0o600)
-    line = ok("logout", "https://skils.example.com").stdout
-    assert line.endswith("to https://skils.example.com; did you mean 'https://skills.example.com'?\n")
 
 
 def test_other_tools(world: World) -> None:

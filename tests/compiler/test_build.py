@@ -216,8 +216,9 @@ def test_incremental_equals_full(world: World) -> None:
 
 
 def test_nothing_changed_writes_nothing(world: World) -> None:
-    """[D12] [RFC-0004:C-INDEX] [D11] up to date: no file is written; a stub or a manifest that was edited
-    is put right.
+    """[D12] [D18] [RFC-0004:C-INDEX] [D11] up to date: no file is written; what was edited is put right.
+
+    New times with the same bytes change nothing; other bytes under the old time do.
     """
     world.skill("pdf")
     settle()
@@ -232,10 +233,6 @@ def test_nothing_changed_writes_nothing(world: World) -> None:
     manifest.write_text("{}")
     built(world)
     assert (stub.read_text(), manifest.read_text()) == texts
-
-
-def test_times_and_bytes(world: World) -> None:
-    """[D12] [D18] new times with the same bytes change nothing; other bytes under the old time do."""
     folder = world.skill("pdf")
     first = built(world)
     os.utime(folder / "SKILL.md", ns=(1_700_000_000_000_000_001, 1_700_000_000_000_000_001))

@@ -21,6 +21,7 @@ from skillc.library import Skill, resolve
 from skillc.paths import index_file
 from tests.conftest import World, save
 from tests.support.crash import LIMIT, run_until
+from tests.support.examples import sample
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +58,10 @@ def served(world: World) -> int:
 
 
 def test_killed_at_every_step(world: World) -> None:
-    """[D11] SIGKILL at each step: readers get the old build or the new one, and the next build is good."""
+    """[D11] SIGKILL at each step, at the gate each third: readers get the old build or the new one.
+
+    The next build is good.
+    """
     version(world, 1)
     world.ok("build", "pdf")
     assert served(world) == 1
@@ -67,7 +71,7 @@ def test_killed_at_every_step(world: World) -> None:
     template = world.root / "template"
     shutil.copytree(world.project, template, symlinks=True)
     seen: set[int] = set()
-    for step in range(1, 400):
+    for step in sample(range(1, 400), 3):
         is_complete = run_until(step, world.project, "build", "pdf", cwd=world.project)
         seen.add(served(world))
         if is_complete:

@@ -125,8 +125,12 @@ def test_default_agents(world: World, home: Path, outside: Path, origin: Origin)
     assert (home / ".codex/skills/pdf/SKILL.md").exists()
 
 
+@pytest.mark.slow
 def test_targets(world: World, home: Path, outside: Path, origin: Origin) -> None:
-    """[SURFACES: Getting skills][D63] --target names agents and paths; the lock has the agents alone."""
+    """[SURFACES: Getting skills] [D63] --target names agents and paths; the lock has the agents alone.
+
+    Adding the same again changes nothing, and keeps edits.
+    """
     value = add(world, f"file://{origin.bare}", "--skill", "pdf", "--target", "claude", "--copy", cwd=outside)
     assert value["added"][0]["targets"] == [str(home / ".claude/skills/pdf")]
     assert not (home / ".claude/skills/pdf").is_symlink()
@@ -135,11 +139,6 @@ def test_targets(world: World, home: Path, outside: Path, origin: Origin) -> Non
     assert (outside / "agent/pdf/SKILL.md").exists()
     lock = json.loads((home / ".skillc/skills-lock.json").read_text())["skills"]["pdf"]
     assert lock["skillc"]["targets"] == ["claude"]
-
-
-@pytest.mark.slow
-def test_again(world: World, home: Path, outside: Path, origin: Origin) -> None:
-    """[SURFACES: Getting skills] Adding the same again changes nothing, and keeps edits."""
     add(world, f"file://{origin.bare}", "--skill", "pdf", cwd=outside)
     with open(world.global_store / "pdf/SKILL.md", "a") as file:
         file.write("\nMy edit.\n")
@@ -271,7 +270,10 @@ def test_shown_before(world: World, home: Path, outside: Path) -> None:
 
 @pytest.mark.slow
 def test_blocked(world: World, home: Path, outside: Path) -> None:
-    """[SURFACES: Getting skills] [D65] What the audit blocks is E084, with --yes too; nothing is written."""
+    """[SURFACES: Getting skills] [D65] What the audit blocks is E084, with --yes too; nothing is written.
+
+    The user's own policy may block more.
+    """
     world.skill("bad", BAD, store=world.root / "mine")
     world.skill("good", store=world.root / "mine")
     before = snapshot(world.root)
@@ -282,17 +284,11 @@ def test_blocked(world: World, home: Path, outside: Path) -> None:
     value = add(world, str(world.root / "mine"), "--all", "--accept-blocks", cwd=outside)
     assert [entry["audit"]["blocks"] for entry in value["added"]] == [1, 0]
     assert "accepted" not in (home / ".skillc/skills-lock.json").read_text()
-
-
-def test_policy(world: World, home: Path, outside: Path) -> None:
-    """[SURFACES: Getting skills] The user's own policy may block more."""
     text = "---\nname: x\ndescription: y\n---\n`curl https://evil-host.io`\n"
-    world.skill("x", text, store=world.root / "mine")
-    (home / ".skillc").mkdir()
+    folder = world.skill("x", text, store=world.root / "theirs")
+    (folder / "run.sh").write_text("curl https://evil-host.io/x\n")
     (home / ".skillc/audit.toml").write_text('[hosts]\ndeny = ["evil-host.io"]\n')
-    script = world.root / "mine/x/run.sh"
-    script.write_text("curl https://evil-host.io/x\n")
-    world.fails("E084", "add", str(world.root / "mine"), cwd=outside)
+    world.fails("E084", "add", str(folder), cwd=outside)
 
 
 def test_local(world: World, home: Path, outside: Path) -> None:

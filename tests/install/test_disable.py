@@ -159,7 +159,10 @@ def test_removed_while_disabled(world: World, pdf: Path) -> None:
 
 
 def test_damaged_file(world: World, pdf: Path) -> None:
-    """[SURFACES: Getting skills] a damaged file is E071 that names it: no skill comes back by accident."""
+    """[SURFACES: Getting skills] [D11] a damaged file is E071 that names it: no skill comes back by accident.
+
+    One bit that is another gives no disabled skill back: it is E071, or all is as before.
+    """
     call(world, "disable", "pdf")
     file = world.home / ".skillc/disabled.json"
     file.write_text("{")
@@ -169,12 +172,8 @@ def test_damaged_file(world: World, pdf: Path) -> None:
     assert str(file) in stderr
     assert "'skc disable' again" in stderr
     assert present(world) == set()
-
-
-def test_every_byte_of_the_file(world: World, pdf: Path) -> None:
-    """[D11] one bit that is another gives no disabled skill back: it is E071, or all is as before."""
+    file.unlink()
     call(world, "disable", "pdf")
-    file = world.home / ".skillc/disabled.json"
     data, sound = file.read_bytes(), read_switches()
     for place in range(len(data)):
         file.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :])

@@ -21,7 +21,10 @@ def reasons(world: World, *words: str, cwd: Path | None = None) -> dict[str, str
 
 
 def test_every_agent_by_default(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] without a folder and --from, all agents; nothing is done."""
+    """[SURFACES: Getting skills] without a folder and --from, all agents; nothing is done.
+
+    People see short paths, and a folder of the skill's name is left out.
+    """
     pdf = skill(claude, "pdf")
     docx = skill(world.home / ".agents/skills", "docx")
     store = world.global_store
@@ -36,6 +39,11 @@ def test_every_agent_by_default(world: World, claude: Path) -> None:
     assert [e["id"] for e in plan(world, "--from", "Claude-Code,cline")["imported"]] == ["pdf", "docx"]
     assert not pdf.is_symlink()
     assert not store.exists()
+    lines = world.ok("import", "--dry-run", "--from", "claude", cwd=world.home).stdout.splitlines()
+    assert lines[0].split() == ["SKILL", "HOW", "FROM", "TO"]
+    rows = [line.split() for line in lines[1:] if " moved " in line]
+    assert rows
+    assert all(row[2:] == ["~/.claude/skills/", "~/.skillc/skills/"] for row in rows)
 
 
 def test_agents_that_are_not_there(world: World, claude: Path) -> None:
@@ -54,16 +62,6 @@ def test_agents_that_are_not_there(world: World, claude: Path) -> None:
         " 'skc import' takes them over.\n"
     )
     assert world.json("list")["skills"] == []
-
-
-def test_what_people_see(world: World, claude: Path) -> None:
-    """[SURFACES: Getting skills] paths are short, and a folder of the skill's name is left out."""
-    skill(claude, "pdf")
-    lines = world.ok("import", "--dry-run", cwd=world.home).stdout.splitlines()
-    assert lines[0].split() == ["SKILL", "HOW", "FROM", "TO"]
-    rows = [line.split() for line in lines[1:] if " moved " in line]
-    assert rows
-    assert all(row[2:] == ["~/.claude/skills/", "~/.skillc/skills/"] for row in rows)
 
 
 def test_reasons(world: World, claude: Path) -> None:

@@ -473,14 +473,13 @@ CHILDREN = textwrap.dedent(
 
 @pytest.mark.slow
 def test_the_wal_stays_small(world: World, skill: Path) -> None:
-    """[RFC-0007] after 400 accesses of 400 processes all rows are there, and the WAL is folded back."""
-    code = f"{CHILDREN}\nfor _ in range(400): os.waitpid(child(1)[0], 0)"
+    """[RFC-0007] after 200 accesses of 200 processes all rows are there, and the WAL is folded back."""
+    code = f"{CHILDREN}\nfor _ in range(200): os.waitpid(child(1)[0], 0)"
     subprocess.run([sys.executable, "-c", code], cwd=world.project, env=world.env, check=True)
     wal = Path(f"{primary(world)}-wal")
-    assert wal.stat().st_size < 2 << 20
-    assert WAL_LIMIT < 2 << 20
+    assert wal.stat().st_size < 2 * WAL_LIMIT <= 1 << 20
     assert primary(world).stat().st_size > 0
-    assert len(rows(primary(world))) == counted(primary(world)) == 400
+    assert len(rows(primary(world))) == counted(primary(world)) == 200
 
 
 @pytest.mark.slow

@@ -80,17 +80,16 @@ def test_sync(world: World) -> None:
 
 
 def test_nothing_to_do(world: World) -> None:
-    """[RFC-0007] no logs directory, an empty one, one with other things in it."""
+    """[RFC-0007] [RFC-0005] no logs directory, an empty one, one with other things in it.
+
+    Of several only the one that is named; E040 where it has nothing.
+    """
     assert world.ok("sync").stdout == NOTHING
     (world.project / ".skillc" / "logs" / "pdf" / ".skillc-meta").mkdir(parents=True)
     (world.project / ".skillc" / "logs" / "file").touch()
     assert world.ok("sync").stdout == NOTHING
     assert world.ok("sync", "--project", "/nonexistent").stdout == NOTHING
     assert world.json("sync") == {"synced": [], "failed": [], "dry_run": False}
-
-
-def test_a_skill_of_its_own(world: World) -> None:
-    """[RFC-0007] [RFC-0005] only the one that is named; E040 where it has nothing."""
     for name, count in (("pdf", 2), ("rust", 3)):
         world.skill(name)
         leave(world.project, name, [entry(n, name) for n in range(count)])
