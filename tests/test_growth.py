@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.compiler.formats import documents
 from skillc.engine.inventory import flat_inventory, render_skill
 from skillc.errors import SkillcError

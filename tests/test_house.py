@@ -1,7 +1,8 @@
-"""The tests' own order: they mirror the package, and no test module imports another."""
+"""The order of the house: small front doors; tests that mirror the package, and import no other test."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.support.cases import each
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(skillc.__file__).parent
+MAX_NAMES = 40  # that a front door has for other rooms
 
 
 # Of `tests`, or relative to the module, up to the end of the names; ruff sorts imports, and writes them so.
@@ -31,3 +33,29 @@ def test_no_import_of_a_test_module() -> None:
 def test_tests_mirror_the_package(name: str) -> None:
     """Every package has a folder of tests, or one test module."""
     assert (TESTS / name / "__init__.py").is_file() or (TESTS / f"test_{name}.py").is_file()
+
+
+def test_front_doors_are_small() -> None:
+    """A front door has at most 40 names: one with more is that of several rooms, or tells how it works.
+
+    The package's own door is what the specification promises, and each error is a name of its own.
+    """
+    doors = {path.parent.relative_to(PACKAGE): _names(path) for path in PACKAGE.rglob("__init__.py")}
+    rooms = {room: names for room, names in doors.items() if str(room) not in (".", "errors")}
+    assert len(rooms) > 30
+    assert len(doors[Path("library/sources")]) > 20
+    assert {str(room): len(names) for room, names in rooms.items() if len(names) > MAX_NAMES} == {}
+
+
+def _names(path: Path) -> list[str]:
+    """Return the names that a front door imports from its room, and those that it defines."""
+    room = ".".join(("skillc", *path.parent.relative_to(PACKAGE).parts))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lazy = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    names = []
+    for node in (*tree.body, *lazy):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(room):
+            names += [each.asname or each.name for each in node.names]
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+    return [name for name in names if not name.startswith("_")]

@@ -292,6 +292,12 @@ def path_hash(path: str) -> str:
     return sha256_hex(os.fsencode(path))[:16]
 
 
+def is_link(path: str) -> bool:
+    """Return whether a path is a symbolic link or a junction."""
+    is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
+    return os.path.islink(path) or bool(is_junction(path))
+
+
 def is_inside(path: str, root: str) -> bool:
     """Return whether a canonical path is `root` or below it."""
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)

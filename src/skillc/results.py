@@ -19,7 +19,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from skillc import install, setup
 from skillc.audit import Finding
-from skillc.compiler import Creation, Publication
+from skillc.compiler import Publication, create_skill
 from skillc.contract import Failure, is_optional, key_of
 from skillc.doctor import Examination
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
@@ -127,7 +127,7 @@ RESULTS: dict[str, Shape] = {
     "hook": {"updated": bool},
     "import": _result_of(install.import_into_store),
     "info": _result_of(install.describe_skill),
-    "init": Creation,
+    "init": _result_of(create_skill),
     "install": _result_of(install.install_locked),
     "inventory": _texts("mode xml"),
     "lint": Summary,

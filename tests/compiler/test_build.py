@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from skillc.compiler import build_skill
-from skillc.compiler.build import BuildResult
+from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.read_files import fingerprint, read_all
 from skillc.errors import MissingField, PathEscapes
 from skillc.gateway import search_sections, show_section

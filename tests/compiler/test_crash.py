@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import SkillcError
 from skillc.gateway import search_sections, show_section
 from skillc.library import Skill, resolve
@@ -130,7 +130,7 @@ def test_readers_never_see_a_gap(world: World) -> None:
     script = textwrap.dedent(
         """
         import sys
-        from skillc.compiler import build_skill
+        from skillc.compiler.build import build_skill
         from skillc.library import resolve
         skill = resolve("pdf", sys.argv[1])
         for n in range(60):

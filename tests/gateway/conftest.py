@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillc.cli import main
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.library import Skill, resolve
 from tests.conftest import World
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import IndexCollision, IndexUnusable, SectionNotFound
 from skillc.gateway import has_changes, read_outline, search_sections, show_section
 from skillc.index.sections import reader

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import FileNotFound, PathEscapes, SectionNotFound
 from skillc.gateway import freshness, has_changes, read_outline, show, show_section
 from skillc.index import SETTLED_NS

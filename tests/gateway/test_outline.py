@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.compiler import build_skill, read_files
+from skillc.compiler import read_files
+from skillc.compiler.build import build_skill
 from skillc.gateway import freshness, read_outline
 from skillc.library import Skill, resolve
 from tests.conftest import World

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import EmptyQuery, InvalidOption
 from skillc.gateway import SearchResults, search_sections
 from skillc.gateway.search import MAX_TERMS, quote, split_query

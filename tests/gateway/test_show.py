@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import MissingField, SectionNotFound
 from skillc.gateway import read_outline, show_section
 from skillc.library import Skill

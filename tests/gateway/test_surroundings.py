@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.library import at_path, resolve
 from tests.conftest import World
 from tests.support.cases import each

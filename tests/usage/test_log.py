@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from skillc.compiler import build_skill
+from skillc.compiler.build import build_skill
 from skillc.errors import SkillcError
 from skillc.library import resolve
 from skillc.usage import record_access, run_logged

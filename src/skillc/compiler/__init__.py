@@ -24,31 +24,30 @@ if TYPE_CHECKING:
         read_agents,
         unknown_agent,
     )
-    from skillc.compiler.build import build_skill, keep_index_current, read_indexes
+    from skillc.compiler.build import keep_index_current
     from skillc.compiler.build_all import Builds, build_skills
-    from skillc.compiler.deploy import deploy_skill, is_link, record_of, source_of
+    from skillc.compiler.orphans import find_orphaned_builds
     from skillc.compiler.pipeline import (
         Publication,
         PublishOptions,
         change_states,
+        deploy_folder,
         publish_skill,
         record_publications,
         renewal,
     )
-    from skillc.compiler.scaffold import Creation, check_store, create_skill, create_store
+    from skillc.compiler.scaffold import check_store, create_skill, create_store
     from skillc.compiler.status import (
         NOT_BUILT,
         OBSOLETE,
         find_build,
-        find_damaged_manifests,
-        find_damaged_stubs,
+        find_damage,
         find_edited_builds,
         find_problem,
     )
     from skillc.compiler.undeploy import (
         DeploymentState,
         find_deployments,
-        find_generated,
         inspect_deployment,
         remember,
         remove_runtime,

@@ -82,7 +82,7 @@ def deploy_skill(
     is_foreign = os.path.lexists(path) and _is_foreign(skill, path)
     if own_only and is_foreign:
         raise TargetExists(path, "hint: skc did not deploy it; only 'skc build' in a terminal replaces it")
-    is_ours = is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
+    is_ours = paths.is_link(path) or not os.path.lexists(path) or _is_deployed(skill, path, in_project)
     if not (force or is_ours):
         hint = f"hint: 'skc import {shell_quote(path)}' takes the skill there into the store"
         raise TargetExists(path, hint if is_skill(path) else "")
@@ -198,12 +198,6 @@ def _check_overlap(skill: Skill, runtime: str, path: str) -> None:
             raise InvalidOption(f"--target is inside the skill itself: '{path}'")
 
 
-def is_link(path: str) -> bool:
-    """Return whether a path is a symbolic link or a junction."""
-    is_junction = getattr(os.path, "isjunction", os.path.islink)  # Python 3.12 and newer
-    return os.path.islink(path) or bool(is_junction(path))
-
-
 def _link(runtime: str, path: str, relative: bool, keep: Keep) -> str:
     if sys.platform == "win32":
         import _winapi
@@ -240,7 +234,9 @@ def _write_folder(
     assets = _assets_beside(skill, runtime)
     if state == ON_DEMAND:
         assets = without_policy(skill.source, assets)
-    is_same = not renew and not is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    is_same = (
+        not renew and not paths.is_link(path) and all(_same(part(runtime), part(path)) for part in parts)
+    )
     is_same = is_same and is_on_demand(path) == (state == ON_DEMAND)
     if is_same and set(assets) <= set(os.listdir(path)):
         return False
@@ -261,7 +257,7 @@ def _write_folder(
 
 def _is_foreign(skill: Skill, path: str) -> bool:
     """Return whether something is neither a link to a skill of ours nor a folder as a build wrote it."""
-    if is_link(path):
+    if paths.is_link(path):
         is_own = os.path.realpath(path) == skill.source  # by an import, which deploys it next
         return os.path.exists(path) and not is_own and not is_compiled(path)
     digests = [record.digest for record in read_deployments() if record.path == path]

@@ -266,6 +266,16 @@ def _find_state(skill: Skill, path: str) -> str:
     return ON_DEMAND if read_listing_record().choice(path) == DEMAND else LISTED
 
 
+def deploy_folder(skill: Skill, runtime: str, folder: str, *, copy: bool) -> Sequence[Diagnostic]:
+    """Put a compiled skill that no build made into a folder, and record it; say what is in the way."""
+    try:
+        deployment = deploy_skill(skill, runtime, (folder, folder), copy=copy, own_only=True)
+    except SkillcError as error:
+        return error.diagnostics
+    record = record_of(skill, runtime, "", deployment)
+    return [*deployment.diagnostics, *record_deployments([record])]
+
+
 def _records(
     skill: Skill, runtime: str, source_hash: str, deployments: Sequence[Deployment]
 ) -> list[DeploymentRecord]:

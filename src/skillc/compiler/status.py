@@ -26,30 +26,26 @@ from skillc.text import utf8_text
 NORMAL, NOT_BUILT, OBSOLETE = "normal", "not-built", "obsolete"
 
 
-def find_damaged_stubs(skill: Skill, records: Iterable[DeploymentRecord] = ()) -> list[str]:
-    """Return the stubs of a skill that are not as skc wrote them: in runtime directories, and in copies.
+def find_damage(skill: Skill, records: Iterable[DeploymentRecord] = ()) -> tuple[list[str], list[str]]:
+    """Return the stubs and the manifests of a skill's builds that are not as skc wrote them.
 
-    Of these, `records` has those to look at.
+    Stubs are looked at in runtime directories, and in those copies that `records` has.
     """
-    damaged = [stub_file(runtime) for runtime in find_edited_builds(skill)]
+    stubs = [stub_file(runtime) for runtime in find_edited_builds(skill)]
     copies = [record for record in records if record.method == "copy"]
-    damaged += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
-    return damaged
+    stubs += [stub_file(r.path) for r in copies if digest_folder(r.path) != r.digest]
+    manifests = [
+        manifest_file(runtime)
+        for runtime, meta in _find_builds(skill)
+        if (data := read_manifest(runtime)) != meta["manifest"].encode() and not is_replaced(meta, data)
+    ]
+    return stubs, manifests
 
 
 def find_edited_builds(skill: Skill) -> list[str]:
     """Return the runtime directories of a skill whose stub is not as the last build wrote it."""
     builds = ((runtime, meta["stub"].encode()) for runtime, meta in _find_builds(skill))
     return [runtime for runtime, stub in builds if not is_file_with(stub_file(runtime), stub)]
-
-
-def find_damaged_manifests(skill: Skill) -> list[str]:
-    """Return the manifests of a skill's builds that are not as skc wrote them."""
-    return [
-        manifest_file(runtime)
-        for runtime, meta in _find_builds(skill)
-        if (data := read_manifest(runtime)) != meta["manifest"].encode() and not is_replaced(meta, data)
-    ]
 
 
 def _find_builds(skill: Skill) -> Iterator[tuple[str, dict[str, str]]]:

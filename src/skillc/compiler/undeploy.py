@@ -15,7 +15,7 @@ from typing import Any
 from skillc import atomic, paths, trash
 from skillc.compiler.agents import agent_directories
 from skillc.compiler.build import lock_build
-from skillc.compiler.deploy import digest_folder, is_link, source_of
+from skillc.compiler.deploy import digest_folder, source_of
 from skillc.compiler.on_demand import is_on_demand
 from skillc.contract import encode
 from skillc.errors import Diagnostic, warning
@@ -76,7 +76,7 @@ def remember(skill: Skill, records: Sequence[DeploymentRecord] | None = None) ->
 def _method(skill: Skill, path: str) -> str:
     """Return how a skill is deployed at a path; empty if it is not."""
     source = utf8_text(skill.source)
-    if is_link(path):
+    if paths.is_link(path):
         # In the home, the folder for what a project builds there may hold the home's own skill of that name.
         own = [runtime for runtime in skill.runtimes() if source_of(runtime) in ("", source)]
         is_ours = os.path.realpath(path) in {skill.source, *_link_targets(*own)}
@@ -105,7 +105,7 @@ def inspect_deployment(record: DeploymentRecord) -> DeploymentState:
     path = record.path
     if not os.path.lexists(path):
         return DeploymentState.LEFT_OUT if record.method == LEFT_OUT else DeploymentState.GONE
-    if is_link(path):
+    if paths.is_link(path):
         is_ours = os.path.realpath(path) in {record.source, *_link_targets(record.runtime)}
         return DeploymentState.LINK if is_ours else DeploymentState.OTHER
     if not record.source or source_of(path) != record.source:

@@ -14,8 +14,7 @@ from skillc.compiler import (
     detect_targets,
     existing_directories,
     find_build,
-    find_damaged_manifests,
-    find_damaged_stubs,
+    find_damage,
     find_problem,
     inspect_deployment,
     read_agents,
@@ -125,10 +124,11 @@ def check_builds(place: Place) -> Iterator[Check]:
         if status == OBSOLETE:
             text = f"'{skill.name}' changed since it was built"
             yield warn(text, build_command(skill.reference, own), repair)
-        for stub in find_damaged_stubs(skill):  # copies at agents are another check's
+        stubs, manifests = find_damage(skill)  # copies at agents are another check's
+        for stub in stubs:
             text = f"'{short(stub)}', which agents read, is not as it was built"
             yield warn(text, build_command(skill.reference, own, force=True))
-        for manifest in find_damaged_manifests(skill):
+        for manifest in manifests:
             text = f"'{short(manifest)}', which says what was built, is not as it was written"
             yield warn(text, f"skc build {shell_quote(skill.reference)}", repair)
     rest = f", {backlog:,} not built" if backlog else ""

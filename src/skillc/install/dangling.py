@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,10 +21,8 @@ from skillc import atomic, paths, trash
 from skillc.compiler import (
     DeploymentState,
     existing_directories,
-    find_generated,
+    find_orphaned_builds,
     inspect_deployment,
-    read_indexes,
-    source_of,
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, optional
@@ -45,7 +43,6 @@ GHOSTS = {
     DeploymentState.OTHER: "record; something else is there now",
 }
 _TEMPORARY = re.compile(r"\..*\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
-INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,47 +192,18 @@ def _find_parts(directory: str) -> Iterator[Waste]:
 
 def _find_builds(runtime: str, removals: Collection[str]) -> Iterator[Waste]:
     """Yield a runtime directory whose source is gone, else its indexes of sources that are gone."""
-    source = source_of(runtime)
-    indexes = read_indexes(runtime)
-    if os.path.isabs(source) and _is_gone(source, removals):
-        parts = _written_parts(runtime, source, indexes, removals)
-        stub = paths.stub_file(runtime)
-        custom_stub = stub if os.path.lexists(stub) and stub not in parts else ""
-        remove = partial(_remove_build, runtime, source, parts, custom_stub)
-        size = sum(map(trash.measure_size, parts))
-        yield make_waste(ORPHAN, "build", runtime, remove, origin=source, size=size)
-        return
-    for path, meta in indexes.items():
-        place = meta.get("skill_path", "")
-        if os.path.isabs(place) and _is_gone(place, removals):
-            files = _index_files(path)
-            size = sum(map(trash.measure_size, files))
-            remove = partial(_remove_build, runtime, place, files)
-            yield make_waste(ORPHAN, "index", path, remove, origin=place, size=size)
+    for each in find_orphaned_builds(runtime, lambda source: _is_gone(source, removals)):
+        remove = partial(_remove_build, runtime, each.source, each.files, each.edited_stub)
+        size = sum(map(trash.measure_size, each.files))
+        yield make_waste(ORPHAN, each.what, each.path, remove, origin=each.source, size=size)
 
 
 def _is_gone(source: str, removals: Collection[str]) -> bool:
     return source in removals or not os.path.isdir(source)
 
 
-def _index_files(path: str) -> list[str]:
-    files = [path.removesuffix(".db") + ending for ending in INDEX_ENDINGS]
-    return [file for file in files if os.path.lexists(file)]
-
-
-def _written_parts(
-    runtime: str, source: str, indexes: dict[str, dict[str, str]], removals: Collection[str]
-) -> list[str]:
-    """Return what builds wrote into a runtime directory: its stub is among it only if it was not edited."""
-    orphans = [path for path, meta in indexes.items() if _is_gone(meta.get("skill_path", ""), removals)]
-    parts = [file for path in orphans for file in _index_files(path)]
-    stubs = [meta.get("stub", "").encode("utf-8", "surrogateescape") for meta in indexes.values()]
-    # The manifest is last: without it this is no build.
-    return [*parts, *find_generated(runtime, source, stubs), paths.manifest_file(runtime)]
-
-
-def _remove_build(runtime: str, source: str, parts: list[str], stub: str = "") -> trash.TrashItem | None:
-    """Remove these parts while no build runs, and then the directories that are empty.
+def _remove_build(runtime: str, source: str, files: Iterable[str], stub: str) -> trash.TrashItem | None:
+    """Remove these files while no build runs, and then the directories that are empty.
 
     A stub that was edited goes to the trash.
     """
@@ -246,7 +214,7 @@ def _remove_build(runtime: str, source: str, parts: list[str], stub: str = "") -
     os.makedirs(meta, exist_ok=True)
     with atomic.Lock(lock, wait=False):
         item = trash.put(stub, "a stub that was edited; its skill is gone") if stub else None
-        for path in parts:
+        for path in files:
             with suppress(FileNotFoundError):
                 delete_path(path)
         if paths.list_names(meta) == [os.path.basename(lock)]:

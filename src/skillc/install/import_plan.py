@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from skillc import paths
-from skillc.compiler import Target, agents_by_name, is_link, read_agents, unknown_agent
+from skillc.compiler import Target, agents_by_name, read_agents, unknown_agent
 from skillc.contract import HIDDEN, KEY, hidden
 from skillc.errors import (
     Diagnostic,
@@ -171,7 +171,7 @@ class _Survey:
             return
         for name in names:
             path = os.path.join(directory, name)
-            if is_link(path) or os.path.isdir(path):  # a file is no skill
+            if paths.is_link(path) or os.path.isdir(path):  # a file is no skill
                 self.add(path, place)
 
     def add_folder(self, folder: str, name: str) -> None:
@@ -207,7 +207,7 @@ class _Survey:
         destination = os.path.join(paths.skills_store(root), name)
         how = MOVED if place else COPIED
         reason = ""
-        if place and is_link(path):
+        if place and paths.is_link(path):
             reason = _reason_against_link(path, destination)
         else:
             reason = _reason_against_folder(path, paths.skills_store(root))
@@ -223,7 +223,7 @@ class _Survey:
     def explain_links(self) -> None:
         """Say of each link whether its folder is imported, too: then it leads to the compiled skill."""
         for number, skip in enumerate(self.skips):
-            real = os.path.realpath(skip.path) if is_link(skip.path) else ""
+            real = os.path.realpath(skip.path) if paths.is_link(skip.path) else ""
             if real in self.steps and self.steps[real].target:
                 reason = f"a link to '{real}', which is imported; it leads to the compiled skill"
                 self.skips[number] = Skip(skip.path, reason)

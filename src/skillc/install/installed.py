@@ -24,7 +24,6 @@ from skillc.compiler import (
     find_edited_builds,
     find_problem,
     inspect_deployment,
-    is_link,
 )
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
 from skillc.install.lock import lock_file, lock_folder, read_lock, store_folder
@@ -154,7 +153,7 @@ def find_foreign(cwd: str) -> list[ForeignSkill]:
             continue
         for name in paths.list_names(directory):
             folder = os.path.join(directory, name)
-            if name[0] != "." and not is_link(folder) and is_skill(folder) and not is_compiled(folder):
+            if name[0] != "." and not paths.is_link(folder) and is_skill(folder) and not is_compiled(folder):
                 skills.append(ForeignSkill(name, folder, scope))
     return skills
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skillc import paths
-from skillc.compiler import find_damaged_manifests, find_damaged_stubs
+from skillc.compiler import find_damage
 from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
@@ -122,8 +122,9 @@ def verify_store(root: str) -> LockProblems:
             problems += files or [LockProblem(name, "", DIFFERENT)]
         skill = skill_of(root, name)
         records = deployments.get(utf8_text(skill.source), ())
-        problems += [LockProblem(name, path, STUB) for path in find_damaged_stubs(skill, records)]
-        problems += [LockProblem(name, path, MANIFEST) for path in find_damaged_manifests(skill)]
+        stubs, manifests = find_damage(skill, records)
+        problems += [LockProblem(name, path, STUB) for path in stubs]
+        problems += [LockProblem(name, path, MANIFEST) for path in manifests]
     return LockProblems(tuple(problems))
 
 

@@ -14,16 +14,15 @@ from textwrap import fill
 from skillc import atomic, paths
 from skillc.compiler import (
     DeploymentState,
-    deploy_skill,
+    deploy_folder,
     inspect_deployment,
     read_agents,
-    record_of,
     withdraw,
 )
-from skillc.errors import Diagnostic, SkillcError
+from skillc.errors import Diagnostic
 from skillc.index.sections import render_manifest
 from skillc.library import GLOBAL, Skill
-from skillc.library.records import LISTED, DeploymentRecord, read_deployments, record_deployments
+from skillc.library.records import LISTED, DeploymentRecord, read_deployments
 from skillc.listing.rules import read_rules
 from skillc.quotes import yaml_quote
 from skillc.text import count_of
@@ -197,11 +196,7 @@ def _put(folder: str, name: str, names: Collection[str]) -> Sequence[Diagnostic]
             atomic.write(path, text)
     skill = Skill(name, os.path.realpath(source), GLOBAL, paths.require_home(), is_stored=False)
     is_copy = not _is_of_user(folder)  # a project's folder is for others, too
-    try:
-        deployment = deploy_skill(skill, source, (folder, folder), copy=is_copy, own_only=True)
-    except SkillcError as error:
-        return error.diagnostics
-    return [*deployment.diagnostics, *record_deployments([record_of(skill, source, "", deployment)])]
+    return deploy_folder(skill, source, folder, copy=is_copy)
 
 
 def _directory() -> str:
