@@ -193,3 +193,6 @@ def test_large_folders(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         ids = [at.start() + 3 for at in re.finditer(rb"(kind[01]|copies)/[a-z]+", data)]
         places = [position for position, byte in enumerate(data) if byte]
         assert library.damage(sample([*ids[::2], *places[::94]], 4)) == []
+    library.restore(data)
+    world.skill("later", "---\nname: later\ndescription: Garden.\n---\n")
+    assert "later" in library.ask()[1][0][1], "the time of a directory shows that a skill came"

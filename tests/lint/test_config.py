@@ -28,23 +28,15 @@ def test_rules_limits_fields_and_phrases(world: World) -> None:
     assert configured(world, '[rules]\nSKL108 = "off"') == ["SKL109 warning"]
     assert configured(world, '[rules]\ndescription-triggers = "off"\nskl109 = "off"') == []
     assert configured(world, '[rules]\nSKL108 = "error"') == ["SKL108 error", "SKL109 warning"]
-    assert configured(
-        world, '[rules]\nname-format = "warning"', front("name: PDF", "description: Use when x")
-    ) == [
-        "SKL102 warning",
-        "SKL104 warning",
-    ]
+    text = front("name: PDF", "description: Use when x")
+    found = configured(world, '[rules]\nname-format = "warning"', text)
+    assert found == ["SKL102 warning", "SKL104 warning"]
     everything = "\n".join(f'{rule.id} = "off"' for rule in RULES)
     assert configured(world, f"[rules]\n{everything}", "no frontmatter [x](y.md)", {"a.md": "## A\n"}) == []
     limits = ("skill-size = 5", "description-length = 3", "name-length = 2", "metadata-tokens = 1")
     toml = "\n".join(["[rules]", 'SKL206 = "warning"', "[limits]", *limits, "body-tokens = 1"])
-    assert [line.split()[0] for line in configured(world, toml, GOOD)] == [
-        "SKL103",
-        "SKL107",
-        "SKL206",
-        "SKL207",
-        "SKL201",
-    ]
+    found = configured(world, toml, GOOD)
+    assert " ".join(line.split()[0] for line in found) == "SKL103 SKL107 SKL206 SKL207 SKL201"
     assert configured(world, "[limits]\nskill-size = 1000", GOOD + "x\n" * 600) == []
     assert configured(world, 'known-fields = ["flavour"]') == ["SKL108 warning"]
     assert configured(world, 'trigger-phrases = ["FILLS"]') == ["SKL109 warning"]
@@ -70,8 +62,10 @@ def test_exclude(world: World) -> None:
     assert len(configured(world, f'exclude = ["gen/a.md", "*/b.md"]\n{style}', body, files)) == 1
 
 
-def test_the_nearest_file_counts(world: World) -> None:
-    """[RFC-0008] from the skill's folder upwards to the project's root, and no further."""
+def test_the_nearest_file_counts(world: World, tmp_path: Path) -> None:
+    """[RFC-0008] from the skill's folder upwards to the project's root, the home directory or the root of a
+    git repository, and no further.
+    """
     folder = put(world)
     (world.root / ".skilllint.toml").write_text("nonsense")
     assert read_settings(str(folder)) == Settings()
@@ -81,21 +75,14 @@ def test_the_nearest_file_counts(world: World) -> None:
     assert read_settings(str(folder)).limits["skill-size"] == 2
     (folder / ".skilllint.toml").write_text("[limits]\nname-length = 3")
     assert read_settings(str(folder)).limits == Settings().limits | {"name-length": 3}
-
-
-def test_home_and_repositories_are_ends_too(world: World, tmp_path: Path) -> None:
-    """[RFC-0008] the home directory, and a git repository, are as far as it looks."""
-    folder = world.skill("pdf", GOOD, store=world.global_store)
-    (world.root / ".skilllint.toml").write_text("nonsense")
-    assert read_settings(str(folder)).file is None
-    (world.home / ".skilllint.toml").write_text("")
-    assert read_settings(str(folder)).file == str(world.home / ".skilllint.toml")
     repository = tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)
     (repository / "skills" / "pdf").mkdir(parents=True)
-    assert read_settings(str(repository / "skills" / "pdf")).file is None
-    (repository / ".skilllint.toml").write_text("")
-    assert read_settings(str(repository / "skills" / "pdf")).file == str(repository / ".skilllint.toml")
+    at_home = world.skill("pdf", GOOD, store=world.global_store)
+    for root, folder in ((world.home, at_home), (repository, repository / "skills" / "pdf")):
+        assert read_settings(str(folder)).file is None
+        (root / ".skilllint.toml").write_text("")
+        assert read_settings(str(folder)).file == str(root / ".skilllint.toml")
 
 
 @each(

@@ -125,15 +125,12 @@ def test_json(world: World) -> None:
 # SARIF
 
 
-def awkward(world: World) -> Any:
-    """Reports with every kind of place: other files, spaces, other scripts."""
+def test_sarif(world: World, tmp_path: Path) -> None:
+    """[RFC-0008] SARIF 2.1.0: what its schema requires, and places relative to the directory given; files
+    elsewhere have a file: address, and what failed is a notification.
+    """
     text = front("name: PDF", "description: x") + "[a](no.md)\n"
-    return [report(world, text, {"a b/ü#?%.md": "## A\n"})]
-
-
-def test_sarif(world: World) -> None:
-    """[RFC-0008] SARIF 2.1.0: what its schema requires, and places relative to the directory given."""
-    reports = awkward(world)
+    reports: Any = [report(world, text, {"a b/ü#?%.md": "## A\n"})]
     log = json.loads(json.dumps(render_sarif(reports, str(world.project))))
     assert set(log) == {"$schema", "version", "runs"}
     assert log["version"] == "2.1.0"
@@ -160,12 +157,8 @@ def test_sarif(world: World) -> None:
         assert place["region"] == {"startLine": finding.line}
         assert place["artifactLocation"]["uri"].startswith(".skillc/skills/pdf/")
         assert re.fullmatch(r"[\w./%-]+", place["artifactLocation"]["uri"], re.ASCII)
-
-
-def test_sarif_of_other_places_and_failures(world: World, tmp_path: Path) -> None:
-    """[RFC-0008] files that are elsewhere have a file: address; what failed is a notification."""
     failure = InvalidConfiguration("x.toml", "no")
-    run = render_sarif(awkward(world), str(tmp_path / "elsewhere"), [failure])["runs"][0]
+    run = render_sarif(reports, str(tmp_path / "elsewhere"), [failure])["runs"][0]
     uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == (world.store / "pdf" / "SKILL.md").as_uri()
     assert run["invocations"][0]["executionSuccessful"] is False
