@@ -41,10 +41,6 @@ def python(root: Path, script: str) -> dict[str, str]:
     return above_notes(audit(root, {"run.py": script}))
 
 
-def javascript(root: Path, script: str) -> dict[str, str]:
-    return above_notes(audit(root, {"run.js": script}))
-
-
 def page(root: Path, text: str) -> dict[str, str]:
     return above_notes(audit(root, {"SKILL.md": FRONT + text}))
 

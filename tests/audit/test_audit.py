@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillc.audit import RULES
+from skillc.audit import RULES, Audit, audit as room, audit_folder, audit_folders
+from skillc.index import workers
 from tests.audit.skills import FRONT, put
 from tests.conftest import World
 from tests.support.git import Origin
@@ -182,3 +185,34 @@ def test_terminal(world: World) -> None:
     assert "npx" in shown
     assert "\x1b" not in shown
     assert "\u202e" not in shown
+
+
+@pytest.mark.slow
+def test_a_skill_that_ends_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[RFC-0005] a skill that is gone, or ends the process that reads it, is an error; all others are
+    audited.
+    """
+    for number in range(20):  # so many that more than one process audits
+        folder = tmp_path / f"s{number:02}"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(f"---\nname: s{number:02}\ndescription: d\n---\n")
+    parent = os.getpid()
+
+    def audit(folder: str, name: str, **options: Any) -> Audit:
+        if name == "s04":
+            assert os.getpid() != parent
+            os.kill(os.getpid(), signal.SIGKILL)
+        return audit_folder(folder, name, **options)
+
+    monkeypatch.setattr(room, "audit_folder", audit)
+    monkeypatch.setattr(workers, "count_cores", lambda: 2)
+    jobs = [(str(folder), folder.name) for folder in sorted(tmp_path.iterdir())]
+    jobs.insert(7, (str(tmp_path / "gone"), "gone"))
+    results = list(audit_folders(jobs))
+    names = [result.name if isinstance(result, Audit) else result.line() for result in results]
+    failures = {
+        "s04": f"error[E999]: auditing it ended its process; do not use it, and report it ({tmp_path}/s04)",
+        "gone": names[7],
+    }
+    assert names[7].startswith("error[")
+    assert names == [failures.get(name, name) for _, name in jobs]

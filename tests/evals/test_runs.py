@@ -59,10 +59,13 @@ def test_outcomes(world: World) -> None:
 
 
 def test_precision_and_majority(world: World) -> None:
-    """[SURFACES: Evals] a case that should not fire and does costs precision; the unit is the case."""
+    """[SURFACES: Evals] a case that should not fire and does costs precision; the unit is the case; a score
+    below the threshold is status 1.
+    """
     cases = [trigger("FIRE one"), trigger("FIRE two", False), trigger("quiet", False), trigger("quiet too")]
     with scripted(world, cases) as words:
-        [report] = report_of(world, words, "--runs", "3")["agents"]
+        [report] = report_of(world, words, "--runs", "3", "--threshold", "50")["agents"]
+        assert world.skc(*words, "--runs", "3", "--threshold", "60%").returncode == 1
     assert (report["triggers"]["recall"], report["triggers"]["precision"]) == (0.5, 0.5)
     assert report["arms"]["with"]["runs"] == 12
     assert report["verdict"] is None
@@ -464,13 +467,6 @@ def test_an_agent_that_is_not_here(world: World) -> None:
     assert run.returncode == 2
     assert "error[E111]: 'gemini' measures nothing here" in run.stderr
     assert "not measured" in run.stdout
-
-
-def test_the_threshold(world: World) -> None:
-    """[SURFACES: Evals] a score below it is status 1."""
-    with scripted(world, [trigger("FIRE"), trigger("quiet")]) as words:
-        assert world.skc(*words, "--runs", "1", "--threshold", "50").returncode == 0
-        assert world.skc(*words, "--runs", "1", "--threshold", "80%").returncode == 1
 
 
 def test_interrupted(world: World) -> None:

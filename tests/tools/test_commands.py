@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, strategies as st
 
-from skillc.tools import sandbox
+from skillc.tools import ToolCall, find_skill, sandbox
+from skillc.tools.arguments import build_command_line, check_values
+from skillc.tools.process import run
+from skillc.tools.run import prepare
+from skillc.tools.skill import load_executable
 from tests.conftest import World
+from tests.support.examples import examples
 from tests.support.terminal import on_terminal
 from tests.support.tools import executable, tool
 
@@ -426,3 +434,50 @@ def test_names_that_deceive(world: World) -> None:
         text = result.stdout + result.stderr
         assert "Traceback" not in text
         assert not {"\x1b", "\u202e"} & {*text}, words
+
+
+# --- What arrives ------------------------------------------------------------------------------------
+
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "tools.md"
+
+
+def test_the_example_of_the_page(world: World) -> None:
+    """[TOOLS §3.1] [D37] its tool is read without a warning and runs."""
+    (text,) = re.findall(r"^````markdown title=.*?\n(.*?)^````$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    folder = world.skill("search", text, store=world.global_store)
+    skill = load_executable(str(folder), "search")
+    assert skill.diagnostics == ()
+    (tool,) = skill.tools
+    made = build_command_line(tool.template, check_values(tool.parameters, {"word": "-x", "exact": True}))
+    assert made == ["grep", "-r", "-m", "20", "--word-regexp", "-e", "-x", "--", "notes"]
+    (world.home / "notes").mkdir()
+    (world.home / "notes" / "today.txt").write_text("buy milk\nsell -x\n")
+    result = json.loads(world.ok("run", "search", "find_notes", "--param", "word=milk", "--yes").stdout)
+    assert result["output"] == "notes/today.txt:buy milk\n"
+
+
+# Each argument in hex, one a line, so that nothing of it can be taken for something else.
+SPELL = 'for a in "$@"; do printf "%s" "$a" | od -An -v -tx1 | tr -d " \\n"; echo; done'
+ROWS = "text | string | yes | Text\nitems | array | no | Items"
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+
+
+@pytest.mark.slow
+@examples(15)
+@given(texts, st.lists(texts, max_size=3))
+@example("{{items}} $(id) `id` ${HOME} * ~ ; | & > \\ ' \" \n", ["{{text}}", "", "-n", "a  b"])
+def test_the_arguments_of_a_real_process(world: World, text: str, items: list[str]) -> None:
+    """[D36] [D38] [TOOLS §6.1] [TOOLS §3.5] exactly the promised arguments arrive, byte for byte."""
+    folder = world.global_store / "spell"
+    if not folder.exists():
+        command = "./scripts/spell.sh fixed --text={{text}} -- {{text}} {{items}}"
+        executable(world.global_store, "spell", tool("spell", command, ROWS), spell=SPELL)
+    found = find_skill("spell", str(world.project))
+    prepared = prepare(
+        ToolCall(found, "spell", {"text": text, "items": items}, str(world.project)), world.env
+    )
+    envelope = run(dataclasses.replace(prepared.launch, sandbox=sandbox.NONE))
+    expected = ["fixed", f"--text={text}", "--", text, *items]
+    assert envelope.output.split("\n")[:-1] == [word.encode().hex() for word in expected]
