@@ -491,8 +491,11 @@ def test_interrupted(world: World) -> None:
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_barriers(world: World) -> None:
     """[SURFACES: Evals] axe-core finds nothing serious on the page, light and dark, wide and narrow."""
-    with scripted(world, [trigger("FIRE"), trigger("SLASH"), *TASKS[:2]]) as words:
+    hostile = {"id": "\u202e<script>", "query": "SLASH", "should_trigger": True}
+    with scripted(world, [trigger("FIRE"), hostile, *TASKS[:2]]) as words:
         text = world.ok(*words, "--runs", "1", "--format", "html").stdout
+    assert "\u202e" not in text
+    assert "<script" not in text
     barriers = []
     with running_browser() as browser:
         for width, scheme, rules in VIEWS:

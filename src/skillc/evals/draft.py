@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,28 +34,10 @@ _LEAD = re.compile(
     r"(?:(?:the |a )?users? (?:asks?|wants?|needs?|mentions?|says?)(?: (?:for|to|you to|about))? |"
     r"you (?:need|want) to )?"
 )
-_GENERAL = frozenset(
-    (
-        *(
-            "overview",
-            "usage",
-            "quick start",
-            "getting started",
-            "workflow",
-            "references",
-            "examples",
-            "best practices",
-        ),
-        *(
-            "when to use",
-            "instructions",
-            "introduction",
-            "requirements",
-            "prerequisites",
-            "troubleshooting",
-            "resources",
-        ),
-    )
+_GENERAL = re.compile(  # headings that say nothing of what a skill is for
+    r"(?:when|how) to use|(?:overview|usage|quick start|getting started|workflow|references|examples|"
+    r"resources|best practices|instructions|introduction|requirements|prerequisites|troubleshooting)$",
+    re.IGNORECASE,
 )
 
 
@@ -85,29 +67,25 @@ def draft_cases(skill: Skill, cwd: str) -> Draft:
     fields = read_metadata(document, skill.name)
     triggers = list(dict.fromkeys(_list_prompts(fields.description, document)))[:MAX_TRIGGERS]
     misses = list(_list_near_misses(skill, fields.description, cwd))
-    evals = [
-        *({"id": f"for-{n}", "prompt": text, "should_trigger": True} for n, text in enumerate(triggers, 1)),
-        *(
-            {"id": f"not-for-{n}", "prompt": text, "should_trigger": False}
-            for n, text in enumerate(misses, 1)
-        ),
+    kinds = (("for", triggers, True), ("not-for", misses, False))
+    evals: list[dict[str, Any]] = [
+        {"id": f"{kind}-{number}", "prompt": prompt, "should_trigger": should}
+        for kind, prompts, should in kinds
+        for number, prompt in enumerate(prompts, 1)
+    ]
+    evals.append(
         {
             "id": "task-1",
             "prompt": f"{TO_DO}what a person would ask, with all that the answer needs",
             "expected_output": f"{TO_DO}what a good answer has",
             "files": [],
             "expectations": [f"{TO_DO}something that can be seen in the answer, or in a file that it left"],
-        },
-    ]
+        }
+    )
     text = json.dumps({"skill_name": skill.name, "evals": evals}, ensure_ascii=False, indent=2) + "\n"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     atomic.write(path, text.encode("utf-8", "backslashreplace"), durable=True)
     return Draft(skill.name, path, len(triggers), len(misses), 1)
-
-
-def _number(name: str, prompts: Iterable[str], *, should: bool) -> Iterator[dict[str, Any]]:
-    for number, text in enumerate(prompts, 1):
-        yield {"id": f"{name}-{number}", "prompt": text, "should_trigger": should}
 
 
 def _list_prompts(description: str, document: Document) -> Iterator[str]:
@@ -118,9 +96,7 @@ def _list_prompts(description: str, document: Document) -> Iterator[str]:
         if _is_prompt(text):
             yield _clean(text)
     for heading in document.headings():
-        text = heading.text.casefold()
-        is_general = text in _GENERAL or text.startswith(("when to use", "how to use"))
-        if heading.level == 2 and not is_general and _is_prompt(heading.text):
+        if heading.level == 2 and not _GENERAL.match(heading.text) and _is_prompt(heading.text):
             yield _clean(heading.text)
 
 
@@ -128,11 +104,8 @@ def _list_near_misses(skill: Skill, description: str, cwd: str) -> Iterator[str]
     """Yield a prompt for each of the skills that are nearest to this one."""
     source = os.path.realpath(skill.source)
     found = find_skills(cwd, description, MAX_MISSES + 2) if any(map(str.isalnum, description)) else []
-    others = [
-        each
-        for each in found
-        if each.name != skill.name and os.path.realpath(each.directory or "/") != source
-    ]
+    others = [each for each in found if each.name != skill.name]
+    others = [each for each in others if os.path.realpath(each.directory or "/") != source]
     for other in others[:MAX_MISSES]:
         pieces = (_LEAD.sub("", piece.strip()) for piece in _PIECES.split(other.description))
         prompt = next((_clean(text) for text in pieces if _is_prompt(text)), "")

@@ -18,21 +18,8 @@ from skillc.contract import optional
 from skillc.errors import PathEscapes, SkillcError
 from skillc.evals.transcripts import Transcript
 from skillc.paths import read_regular
-from skillc.skills import resolve_inside
-from skillc.skills.cases import (
-    ANSWER,
-    CONTAINS,
-    FILE_EXISTS,
-    FILES,
-    JSON_PATH,
-    REGEX,
-    SCRIPT,
-    TOOL_ORDER,
-    TOOL_USED,
-    TRACE,
-    Grader,
-    ToolPattern,
-)
+from skillc.skills import cases, resolve_inside
+from skillc.skills.cases import Grader, ToolPattern
 
 MAX_FILE = 4 << 20  # bytes of a file that is looked at
 MAX_FILES = 2000  # of a run
@@ -98,11 +85,11 @@ class Work:
 
     def text(self, target: str) -> str:
         """Return what a grader looks at; raises OSError and PathEscapes for a file."""
-        if target == ANSWER:
+        if target == cases.ANSWER:
             return self.transcript.answer
-        if target == TRACE:
+        if target == cases.TRACE:
             return self.transcript.trace()
-        if target == FILES:
+        if target == cases.FILES:
             return "\n".join(self.files())
         return self.read(target)
 
@@ -227,11 +214,11 @@ def _run_script(grader: Grader, work: Work) -> _Verdict:
 
 
 _GRADERS: dict[str, Callable[[Grader, Work], _Verdict]] = {
-    CONTAINS: _contains,
-    REGEX: _matches,
-    FILE_EXISTS: _file_exists,
-    JSON_PATH: _json_path,
-    TOOL_USED: _tool_used,
-    TOOL_ORDER: _tool_order,
-    SCRIPT: _run_script,
+    cases.CONTAINS: _contains,
+    cases.REGEX: _matches,
+    cases.FILE_EXISTS: _file_exists,
+    cases.JSON_PATH: _json_path,
+    cases.TOOL_USED: _tool_used,
+    cases.TOOL_ORDER: _tool_order,
+    cases.SCRIPT: _run_script,
 }

@@ -24,8 +24,6 @@ from math import ceil, comb, hypot, sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import TypeVar
 
-from skillc.contract import hidden
-
 CONFIDENCE = 0.95
 POWER = 0.8
 RELEVANT = 0.2  # the smallest lift that a verdict looks for
@@ -136,7 +134,6 @@ class Lift:
     p: float | None  # of the exact test that signs of differences are chance
     effect: Effect
     needed: int | None  # cases that would show a lift of this size, or of RELEVANT if it is smaller
-    differences: tuple[float, ...] = hidden(())
 
 
 def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
@@ -147,7 +144,7 @@ def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
     if count < 2:
         needed = cases_needed(0.0, MIN_DEVIATION)
         value = differences[0] if differences else None
-        return Lift(Estimate(value, None, None, count), None, Effect.FEW, needed, differences)
+        return Lift(Estimate(value, None, None, count), None, Effect.FEW, needed)
     if len(set(differences)) == 1:
         first, second = (sum(arm) for arm in zip(*shares, strict=True))
         lift = difference((first, count), (second, count))
@@ -158,11 +155,11 @@ def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
     assert lift.high is not None
     p = sign_flip_test(differences)
     if p <= 1 - CONFIDENCE and (lift.low > 0 or lift.high < 0):
-        return Lift(lift, p, Effect.HELPS if lift.value > 0 else Effect.HURTS, None, differences)
+        return Lift(lift, p, Effect.HELPS if lift.value > 0 else Effect.HURTS, None)
     needed = cases_needed(lift.value, max(stdev(differences), MIN_DEVIATION))
     is_precise = lift.low > -RELEVANT and lift.high < RELEVANT and count >= cases_needed(0.0, MIN_DEVIATION)
     effect = Effect.NONE if is_precise else Effect.FEW
-    return Lift(lift, p, effect, max(needed, count + 1, MIN_CASES), differences)
+    return Lift(lift, p, effect, max(needed, count + 1, MIN_CASES))
 
 
 def difference(first: tuple[float, int], second: tuple[float, int]) -> Estimate:

@@ -50,7 +50,8 @@ def _details(report: AgentReport) -> Iterator[str]:
     for reason, count in report.skipped()[:MAX_REASONS]:
         yield one_line(f"skipped  {count_of(count, 'expectation')}: {reason}")
     if report.not_run:
-        yield f"not run  {count_of(report.not_run, 'run')}: --max-cost was reached; --resume goes on"
+        why = "--max-cost was reached, or a run told no cost"
+        yield f"not run  {count_of(report.not_run, 'run')}: {why}; --resume goes on"
     if report.seen == "by its documentation":
         yield f"note     {report.agent} is run as its documentation says; it was not tried by us"
     if not report.home_hidden:
