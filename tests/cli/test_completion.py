@@ -335,21 +335,22 @@ def in_bash(world: World, *words: str, setup: str = "") -> list[str]:
 @pytest.mark.slow
 @needs_bash
 def test_bash_function(shelf: World) -> None:
-    """[RFC-0007] commands, skills, options and values reach bash."""
+    """[RFC-0007] commands, skills, options and values reach bash.
+
+    A heading with a star stays itself, whatever files there are and options are set. Where skc has nothing to
+    offer, bash offers files.
+    """
     assert in_bash(shelf, "bui") == ["build"]
     assert in_bash(shelf, "build", "pdf") == ["pdf", "pdf-tools"]
     assert in_bash(shelf, "list", "--scope", "pro") == ["project"]
     assert in_bash(shelf, "build", "pdf", "--target", "claude,curs") == ["claude,cursor"]
     assert in_bash(shelf, "list", "--nothing") == []
-
-
-@pytest.mark.slow
-@needs_bash
-def test_bash_does_not_expand_candidates(shelf: World) -> None:
-    """[RFC-0007] a heading with a star stays itself, whatever files there are and options are set."""
     (shelf.project / "Mercury").touch()
     for setup in ("", "shopt -s nullglob", "shopt -s failglob", "set -f"):
         assert in_bash(shelf, "show", "pdf", "--section", "Mer", setup=setup) == ["Merging", r"Mer\*"]
+    (shelf.project / "my notes.md").touch()
+    assert in_bash(shelf, "build", "my") == ["my notes.md"]  # readline quotes these itself
+    assert in_bash(shelf, "show", "pdf", "--file", "my") == ["my notes.md"]
 
 
 @needs_bash
@@ -367,15 +368,6 @@ def test_bash_runs_no_heading(shelf: World) -> None:
         assert (run.stdout, run.stderr) == (title, "")
     assert in_bash(shelf, "show", "evil", "--section", "'Ev") == []
     assert not (shelf.project / "pwned").exists()
-
-
-@pytest.mark.slow
-@needs_bash
-def test_bash_offers_files(shelf: World) -> None:
-    """[RFC-0007] where skc has nothing to offer, bash offers files."""
-    (shelf.project / "my notes.md").touch()
-    assert in_bash(shelf, "build", "my") == ["my notes.md"]  # readline quotes these itself
-    assert in_bash(shelf, "show", "pdf", "--file", "my") == ["my notes.md"]
 
 
 class Terminal:

@@ -276,8 +276,12 @@ def test_examples_in_help(world: World) -> None:
     assert len({len(line) - len(line.split("  ")[-1]) for line in texts}) == 1  # one column for all options
 
 
+@pytest.mark.slow
 def test_reports(pdf: World) -> None:
-    """[SURFACES: Terminal] sentences break between words, paths stay whole; pipes have one line."""
+    """[SURFACES: Terminal] sentences break between words, paths stay whole; pipes have one line.
+
+    On a terminal the findings of one skill stand apart from those of the next.
+    """
     words = ("build", "pdf", "--force")
     shown = show_on_terminal(pdf, *words, columns=40, env={"NO_COLOR": "1"}).splitlines()
     piped = pdf.skc(*words).stdout.splitlines()
@@ -291,18 +295,13 @@ def test_reports(pdf: World) -> None:
     assert len(pdf.skc("search", "pdf", "one", "two").stderr.splitlines()) == 1
     missing = show_on_terminal(pdf, "show", "nothing", "--section", "x", columns=60)
     assert "'skc find \"<task>\"'" in missing  # a command stays on one line
-
-
-@pytest.mark.slow
-def test_findings_of_several_skills(pdf: World) -> None:
-    """[SURFACES: Terminal] on a terminal the findings of one skill stand apart from those of the next."""
     skill(pdf.store, "doc")
     for name in ("doc", "pdf"):
         (pdf.store / name / "SKILL.md").write_text(
             f"---\nname: {name}\ndescription: Use when x\n---\n[x](no.md)\n"
         )
-    shown = show_on_terminal(pdf, "lint", "doc", "pdf", env={"NO_COLOR": "1"})
-    assert shown.count("\n\n") == 2
+    findings = show_on_terminal(pdf, "lint", "doc", "pdf", env={"NO_COLOR": "1"})
+    assert findings.count("\n\n") == 2
     assert "\n\n" not in show_on_terminal(pdf, "lint", "pdf", env={"NO_COLOR": "1"})
     assert "\n\n" not in pdf.skc("lint", "doc", "pdf").stdout
 

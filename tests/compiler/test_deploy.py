@@ -377,16 +377,15 @@ def test_the_skill_itself_is_never_replaced(world: World, linked: bool) -> None:
     build(world)
 
 
-def test_nor_what_the_skill_lives_in(world: World) -> None:
-    """[D13] a skill called like its project, deployed beside the project."""
+def test_nor_what_the_skill_lives_in(world: World, source: Path) -> None:
+    """[D13] [RFC-0001:C-OUTPUT] a skill called like its project is not deployed beside the project.
+
+    A target inside the source or the runtime would change what is compiled.
+    """
     source = world.skill("project")
     for words in ([], ["--force"], ["--copy", "--force"]):
         world.fails("E100", "build", "project", "--target", "..", *words)
         assert (source / "SKILL.md").exists()
-
-
-def test_nothing_is_deployed_into_the_skill(world: World, source: Path) -> None:
-    """[RFC-0001:C-OUTPUT] a target inside the source or the runtime would change what is compiled."""
     build(world)
     before = sorted(world.project.rglob("*"))
     targets = (".skillc/skills/pdf", ".skillc/skills/pdf/sub", ".skillc/runtime/pdf")

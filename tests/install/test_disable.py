@@ -106,7 +106,10 @@ def test_for_one_or_all_but_one(world: World, pdf: Path) -> None:
 
 
 def test_edited_copy(world: World, pdf: Path) -> None:
-    """[D52] a copy that was edited is in the trash, and enable makes a copy again."""
+    """[D52] a copy that was edited is in the trash, and enable makes a copy again.
+
+    A skill that was removed is no longer disabled when it comes back.
+    """
     world.ok("build", "pdf", "--copy", "--target", "./agent", cwd=world.home)
     copy = world.home / "agent/pdf"
     (copy / "SKILL.md").write_text("mine")
@@ -117,6 +120,9 @@ def test_edited_copy(world: World, pdf: Path) -> None:
     assert not copy.is_symlink()
     (entry,) = world.json("trash", "list")["entries"]
     assert (Path(entry["path"]) / "SKILL.md").read_text() == "mine"
+    call(world, "disable", "pdf")
+    world.ok("remove", "pdf", cwd=world.home)
+    assert read_switches() == {}
 
 
 def test_in_a_project(world: World) -> None:
@@ -149,13 +155,6 @@ def test_enabled_where_a_clone_leads_out(world: World) -> None:
     folder.unlink()
     world.ok("enable", "pdf")
     assert os.path.lexists(folder / "pdf")
-
-
-def test_removed_while_disabled(world: World, pdf: Path) -> None:
-    """[SURFACES: Getting skills] a skill that was removed is no longer disabled when it comes back."""
-    call(world, "disable", "pdf")
-    world.ok("remove", "pdf", cwd=world.home)
-    assert read_switches() == {}
 
 
 def test_damaged_file(world: World, pdf: Path) -> None:

@@ -50,7 +50,10 @@ def library(world: World) -> World:
 
 
 def test_what_fits(library: World) -> None:
-    """[SURFACES: What agents see] a skill that fits is named, with a command that reads it; else nothing."""
+    """[SURFACES: What agents see] a skill that fits is named, with a command that reads it; else nothing.
+
+    Of a long prompt, its beginning and its end are looked at.
+    """
     text = ask(library)
     assert names(text) == ["pdf-forms"]
     assert len(text) < LIMIT
@@ -61,6 +64,9 @@ def test_what_fits(library: World) -> None:
     for prompt in ("thanks, that works now", "fix the typo in the readme", "/pdf-forms now", "", "?!", "да"):
         assert ask(library, prompt) == ""
     assert hook_log(library) == ""
+    filler = "lorem ipsum dolor sit amet " * 200_000
+    assert names(ask(library, f"{TASK}\n{filler}")) == ["pdf-forms"]
+    assert names(ask(library, f"{filler}\n{TASK} " * 2)) == names(ask(library, f"{filler}\n{TASK}"))
 
 
 @pytest.mark.parametrize(("agent", "event"), [("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")])
@@ -85,13 +91,6 @@ def test_bounds(world: World) -> None:
     text = ask(world)
     assert len(names(text)) == 3
     assert len(text) < LIMIT
-
-
-def test_long_prompts(library: World) -> None:
-    """[SURFACES: What agents see] of a long prompt, its beginning and its end are looked at."""
-    filler = "lorem ipsum dolor sit amet " * 200_000
-    assert names(ask(library, f"{TASK}\n{filler}")) == ["pdf-forms"]
-    assert names(ask(library, f"{filler}\n{TASK} " * 2)) == names(ask(library, f"{filler}\n{TASK}"))
 
 
 @each(
@@ -145,19 +144,18 @@ def test_damage(library: World, name: str, content: bytes) -> None:
     assert names(wait_for(library)) == ["pdf-forms"]
 
 
-def test_nowhere_to_write(library: World) -> None:
-    """[SURFACES: What agents see] without a home, or one that can't be written, a hook ends well."""
-    gone = library.root / "gone" / "home"
-    for env in ({"HOME": ""}, {"HOME": str(gone)}, {"HOME": "/proc"}):
-        assert call(library, json.dumps({"prompt": TASK}).encode(), env=env).stdout == b""
-    assert not gone.parent.exists()
+def test_log_is_bounded(library: World) -> None:
+    """[SURFACES: What agents see] the log of faults stays small and private.
+
+    An agent that takes no answer, or gives no input, hears of no error. Without a home, or with one that
+    can't be written, a hook ends well.
+    """
     log = library.home / ".skillc" / "hook.log"
-    log.mkdir()
-    assert call(library, b"{").stdout == b""
-
-
-def test_closed_streams(library: World) -> None:
-    """[SURFACES: What agents see] an agent that takes no answer, or gives no input, hears of no error."""
+    log.write_text("an old line\n" * 10_000)
+    call(library, b"{")
+    assert log.stat().st_size < 70_000
+    assert log.read_text().splitlines()[-1].startswith("20")
+    assert log.stat().st_mode & 0o077 == 0
     command = f"{shlex.quote(os.sys.executable)} -P -m skillc hook prompt --agent claude"  # type: ignore[attr-defined]
     request = shlex.quote(json.dumps({"prompt": TASK, "cwd": str(library.project)}))
     for shell in (f"{command} <&-", f"echo {request} | {command} >&-", f"echo {request} | {command} | true"):
@@ -165,16 +163,13 @@ def test_closed_streams(library: World) -> None:
             ["sh", "-c", shell], env=library.env, cwd=library.project, capture_output=True, check=False
         )
         assert (run.returncode, run.stderr) == (0, b""), shell
-
-
-def test_log_is_bounded(library: World) -> None:
-    """[SURFACES: What agents see] the log of faults stays small and private."""
-    log = library.home / ".skillc" / "hook.log"
-    log.write_text("an old line\n" * 10_000)
-    call(library, b"{")
-    assert log.stat().st_size < 70_000
-    assert log.read_text().splitlines()[-1].startswith("20")
-    assert log.stat().st_mode & 0o077 == 0
+    gone = library.root / "gone" / "home"
+    for env in ({"HOME": ""}, {"HOME": str(gone)}, {"HOME": "/proc"}):
+        assert call(library, json.dumps({"prompt": TASK}).encode(), env=env).stdout == b""
+    assert not gone.parent.exists()
+    log.unlink()
+    log.mkdir()
+    assert call(library, b"{").stdout == b""
 
 
 def test_hostile_descriptions(world: World) -> None:
@@ -244,13 +239,6 @@ def test_a_large_skill_that_changes(world: World) -> None:
         (skill / f"B{number:04d}").touch()
     update(world)
     assert ask(world) == ""
-
-
-def test_a_skill_that_can_not_be_read(library: World) -> None:
-    """[SURFACES: What agents see] it has no mark: the answer is about the others."""
-    skill = library.global_store / "pdf-forms"
-    assert mark_files(str(skill), "x")[0]
-    assert mark_files(str(skill / "gone"), "x") == ("", 0)
 
 
 def test_policy_of_the_user(library: World) -> None:
@@ -337,14 +325,33 @@ def test_one_update_at_a_time(world: World) -> None:
     assert not updates(world)
 
 
-def test_another_process_writes(library: World) -> None:
-    """[SURFACES: What agents see] a hook waits for nobody that has the index open for writing."""
+def test_another_process_writes(library: World, tmp_path: Path) -> None:
+    """[SURFACES: What agents see] a hook waits for no process that has the index open for writing.
+
+    A skill that can't be read has no mark: the answer is about the others. Repositories on servers are left
+    out: nothing asks them. What hooks know is a cache: it may be removed, and is made again.
+    """
     from skillc.index.skills import skill_index
 
     def hold(execute: object) -> str:
         return ask(library)
 
     assert names(str(skill_index().database.write(hold))) == ["pdf-forms"]
+    skill = library.global_store / "pdf-forms"
+    assert mark_files(str(skill), "x")[0]
+    assert mark_files(str(skill / "gone"), "x") == ("", 0)
+    (library.home / ".skillc" / "skills.toml").write_text(
+        '[[repositories]]\nname = "web"\ntype = "http"\nurl = "http://127.0.0.1:9/"\n'
+        '[[repositories]]\nname = "code"\ntype = "git"\nurl = "http://127.0.0.1:9/x.git"\n'
+    )
+    update(library)
+    assert names(ask(library)) == ["pdf-forms"]
+    assert hook_log(library) == ""
+    entries = library.json("clean", "--yes")["entries"]
+    assert {"index of all skills", "what hooks may offer"} <= {entry["what"] for entry in entries}
+    let_start(library)
+    assert ask(library) == ""
+    assert names(wait_for(library)) == ["pdf-forms"]
 
 
 def test_what_is_listed_whole(library: World) -> None:
@@ -423,23 +430,3 @@ def test_offers_and_the_fit(world: World) -> None:
     assert score_use()(skill.source) == 0
     world.ok("open", "pdf-forms", "SKILL.md", cwd=world.project)
     assert score_use()(skill.source) > 1
-
-
-def test_updates_ask_no_network(library: World, tmp_path: Path) -> None:
-    """[SURFACES: What agents see] repositories on servers are left out: nothing asks them."""
-    (library.home / ".skillc" / "skills.toml").write_text(
-        '[[repositories]]\nname = "web"\ntype = "http"\nurl = "http://127.0.0.1:9/"\n'
-        '[[repositories]]\nname = "code"\ntype = "git"\nurl = "http://127.0.0.1:9/x.git"\n'
-    )
-    update(library)
-    assert names(ask(library)) == ["pdf-forms"]
-    assert hook_log(library) == ""
-
-
-def test_after_a_cleaning(library: World) -> None:
-    """[SURFACES: What agents see] what hooks know is a cache: it may be removed, and is made again."""
-    entries = library.json("clean", "--yes")["entries"]
-    assert {"index of all skills", "what hooks may offer"} <= {entry["what"] for entry in entries}
-    let_start(library)
-    assert ask(library) == ""
-    assert names(wait_for(library)) == ["pdf-forms"]

@@ -298,7 +298,10 @@ def elsewhere(world: World, skill: Path) -> Path:
 
 
 def test_read_only_runtime(world: World, skill: Path, elsewhere: Path, unprivileged: tuple[str, ...]) -> None:
-    """[RFC-0007] the fallback is below the working directory; nothing is said, nothing is lost."""
+    """[RFC-0007] [RFC-0005] the fallback is below the working directory; nothing is said, nothing is lost.
+
+    Where that can't be written either it is W002, exactly, also before an error; the command goes on.
+    """
     world.ok("build", "pdf")
     here = ("pdf", "--section", "Usage")
     before = world.ok("show", *here).stdout
@@ -309,12 +312,6 @@ def test_read_only_runtime(world: World, skill: Path, elsewhere: Path, unprivile
     assert list(row) == COLUMNS
     assert (row["command"], row["cwd"]) == ("show", str(elsewhere))
     assert len(rows(primary(world))) == 2
-
-
-def test_read_only_everything(
-    world: World, skill: Path, elsewhere: Path, unprivileged: tuple[str, ...]
-) -> None:
-    """[RFC-0007] [RFC-0005] W002, exactly, also before an error; the command goes on."""
     read_only(world.project / ".skillc")
     read_only(elsewhere)
     result = world.skc("outline", "pdf", cwd=elsewhere, prefix=unprivileged)

@@ -25,7 +25,6 @@ from skillc.usage import (
     Filters,
     compute_stats,
     count_by_day,
-    find_logs,
     find_reads,
     parse_age as age_in_days,
     prune_log,
@@ -487,22 +486,6 @@ def test_read_only_logs(
 
 
 # Whose accesses
-
-
-def test_logs_that_skills_share(world: World) -> None:
-    """[RFC-0003] [RFC-0007] folders of one name share the global log, and each counts its own."""
-    for place in ("one", "two"):
-        world.skill("pdf", store=world.root / place)
-    world.ok("outline", str(world.root / "one" / "pdf"))
-    world.ok("outline", str(world.root / "one" / "pdf"))
-    world.ok("outline", str(world.root / "two" / "pdf"))
-    one = resolve(str(world.root / "one" / "pdf"), str(world.project))
-    two = resolve(str(world.root / "two" / "pdf"), str(world.project))
-    assert find_logs(one) == find_logs(two)
-    assert compute_stats(one, "commands").data == {"outline": 2}
-    assert compute_stats(two, "commands").data == {"outline": 1}
-    assert sum(count for _, count in count_by_day([one])) == 2
-    assert compute_stats([one, two], "commands").data == {"outline": 3}
 
 
 def test_a_project_and_the_home_have_it(world: World) -> None:

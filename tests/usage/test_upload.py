@@ -48,7 +48,10 @@ def use(world: World, count: int = 1) -> None:
 
 @pytest.mark.slow
 def test_what_is_counted(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] sections, files and commands count; failures and other skills do not."""
+    """[SURFACES: Registry] sections, files and commands count; failures and other skills do not.
+
+    The searches that found nothing are sent with --with-queries alone.
+    """
     eve.skill("private")
     eve.ok("show", "private", "--section", "Usage")
     use(eve, 2)
@@ -65,15 +68,11 @@ def test_what_is_counted(eve: World, team: Team) -> None:
     text = eve.ok("sync", "--to", team.url, "--dry-run", "--format", "json").stdout
     for secret in ("boss", "private", "Secret", str(eve.root), "digits"):
         assert secret not in text
-
-
-def test_queries_only_if_asked_for(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] the searches that found nothing are sent with --with-queries alone."""
     eve.ok("search", "refunds", "chargeback")
     eve.ok("search", "refunds", "digits")
     assert ("", "chargeback", "", "", 1) in rows(eve, team.url, "--with-queries")
     assert not any("digits" in row for row in rows(eve, team.url, "--with-queries"))
-    assert ("", "", "", "", 1) in rows(eve, team.url)
+    assert ("", "", "", "", 2) in rows(eve, team.url)
 
 
 def test_all_projects_of_the_machine(eve: World, team: Team) -> None:
@@ -113,8 +112,11 @@ def batches(stub: Stub) -> list[dict[str, Any]]:
     return [json.loads(request.body) for request in stub.requests if request.path == "/usage"]
 
 
-def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub) -> None:
-    """[SURFACES: Registry] a day is sent when it changed, as a whole; the machine has one random name."""
+def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub, team: Team) -> None:
+    """[SURFACES: Registry] a day is sent when it changed, as a whole; the machine has one random name.
+
+    Registries can't tell that two names are one machine.
+    """
     use(notes)
     assert sync(notes, stub.url)["rows"] == 1
     assert "Nothing new" in notes.ok("sync", "--to", stub.url).stdout
@@ -126,6 +128,13 @@ def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub) -> None:
     shows = [[c["count"] for c in batch["counts"] if c["command"] == "show"] for batch in (first, second)]
     assert shows == [[1], [2]]
     assert (notes.home / ".skillc" / "usage.json").stat().st_mode & 0o777 == 0o600
+    use(notes)
+    sync(notes, stub.url)
+    lock = notes.project / "skills-lock.json"
+    lock.write_text(lock.read_text().replace(stub.url, f"{stub.url}/second"))
+    sync(notes, f"{stub.url}/second")
+    machines = {json.loads(request.body)["machine"] for request in stub.requests}
+    assert len(machines) == 2
 
 
 def test_offline_nothing_is_lost(notes: World, stub: Stub) -> None:
@@ -183,17 +192,6 @@ def test_with_queries_after_without(notes: World, stub: Stub) -> None:
     sync(notes, stub.url, "--with-queries")
     assert [batch["misses"][0].get("query") for batch in batches(stub)] == [None, None]
     assert [batch["misses"][0]["count"] for batch in batches(stub)] == [1, 2]
-
-
-def test_another_name_for_each_registry(notes: World, stub: Stub, team: Team) -> None:
-    """[SURFACES: Registry] registries can't tell that two names are one machine."""
-    use(notes)
-    sync(notes, stub.url)
-    lock = notes.project / "skills-lock.json"
-    lock.write_text(lock.read_text().replace(stub.url, f"{stub.url}/second"))
-    sync(notes, f"{stub.url}/second")
-    machines = {json.loads(request.body)["machine"] for request in stub.requests}
-    assert len(machines) == 2
 
 
 def test_mistakes(notes: World, stub: Stub) -> None:
