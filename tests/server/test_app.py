@@ -133,19 +133,8 @@ def test_etags(shelf: Path) -> None:
             assert changed.headers["etag"] != tag
 
 
-def test_the_source_sees_a_304(shelf: Path) -> None:
-    """[D28] our source revalidates with our server, and follows it when skills change."""
-    with live(FilesystemSkillSource(shelf)) as api:
-        source = HttpSkillSource(str(api.base_url), cache_ttl=0.0)
-        before = run(source.list())
-        again = run(source.list())
-        assert [*map(id, again)] == [*map(id, before)]  # nothing was sent again
-        skill(shelf, "new")
-        assert len(run(source.list())) == len(before) + 1
-
-
 def test_the_same_as_the_local_source(shelf: Path) -> None:
-    """[LIB: Wire Format (Meerkat Skills API)] [D28] list, load, collections equal the folder's."""
+    """[LIB: Wire Format (Meerkat Skills API)] [D28] list, load and collections follow the folder's."""
     text = '---\nname: odd\ndescription: "Ünï </skill> 🦊"\nlicense: MIT\nmetadata:\n  n: 3\n  v: "1"\n'
     skill(
         shelf,
@@ -154,9 +143,11 @@ def test_the_same_as_the_local_source(shelf: Path) -> None:
     )
     local = FilesystemSkillSource(shelf)
     with live(local) as api:
-        remote = HttpSkillSource(str(api.base_url))
+        remote = HttpSkillSource(str(api.base_url), cache_ttl=0.0)
         skills = run(local.list())
         assert run(remote.list()) == skills
+        listed = run(remote.list())
+        assert [*map(id, run(remote.list()))] == [*map(id, listed)]  # nothing was sent again
         assert run(remote.collections()) == run(local.collections())
         for found in skills:
             assert run(remote.load(found.id)) == run(local.load(found.id))
@@ -168,6 +159,8 @@ def test_the_same_as_the_local_source(shelf: Path) -> None:
             SkillFilter(query="ünï"),
         ):
             assert run(remote.list(filter)) == run(local.list(filter))
+        skill(shelf, "new")
+        assert len(run(remote.list())) == len(skills) + 1
 
 
 def test_what_an_engine_hides_stays_hidden(shelf: Path) -> None:
@@ -382,21 +375,8 @@ def test_memory(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text == ""
 
 
-def test_search(world: World) -> None:
-    """[LIB: SkillEngine trait (revised)] GET /search gives what `skc find` prints; no words are E004."""
-    skill(world.store, "soup", "---\ndescription: Cook\nrequires_capabilities: [stove]\n---\n# Broth\n")
-    with live(FilesystemSkillSource(world.store)) as client:
-        told = client.get("/search", params={"q": "cook some broth"}).json()
-        assert told["query"] == "cook some broth"
-        (result,) = told["results"]
-        assert (result["id"], {match["term"] for match in result["matched"]}) == ("soup", {"cook", "broth"})
-        empty = client.get("/search")
-        assert (empty.status_code, empty.json()["error"]["code"]) == (400, "E004")
-        assert client.get("/search", params={"q": "broth", "limit": "0"}).status_code == 400
-
-
 def test_search_in_a_part(world: World) -> None:
-    """[SURFACES: Serving] limits, copies and typos are those of `skc find`."""
+    """[SURFACES: Serving] [LIB: SkillEngine trait (revised)] limits, copies and typos as with `skc find`."""
     for name in ("soup", "food/soup", "food/stew"):
         tag = "tags: hot\n" if name == "food/stew" else ""
         skill(world.store, name, f"---\ndescription: Cook {name[-4:]}\n{tag}---\n# Broth\n")

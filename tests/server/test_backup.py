@@ -1,4 +1,4 @@
-"""Back up a registry while it is served, and serve the copy: on both stores."""
+"""Back up a registry while it is served, and serve the copy; PostgreSQL: tests/registry/test_store.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.postgres import Cluster
 from tests.support.registry import Server, body, serving
 
 pytestmark = pytest.mark.slow
@@ -65,17 +64,3 @@ def test_sqlite(tmp_path: Path) -> None:
     shutil.copytree(copy, folder)
     with serving(tmp_path / "home", token=server.token) as again, again.client() as client:
         assert client.get(PATH).json()["version"] == "0.1.3"
-
-
-def test_postgresql(tmp_path: Path, cluster: Cluster) -> None:
-    """[SURFACES: Registry model] a dump of PostgreSQL, then a copy of the blobs, is a registry."""
-    url = cluster.create_database("")
-    blobs, copy = tmp_path / "blobs", tmp_path / "copy"
-    with serving(tmp_path / "home", "--blobs", str(blobs), SKILLC_STORE=url) as server:
-        before = fill(server)
-        dump = cluster.dump(url)
-        shutil.copytree(blobs, copy)
-    other = cluster.create_database(dump)
-    words = ("--blobs", str(copy))
-    with serving(tmp_path / "other", *words, token=server.token, SKILLC_STORE=other) as restored:
-        check(restored, before)
