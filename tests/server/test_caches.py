@@ -10,7 +10,7 @@ import skillc.registry.cache as module
 from skillc.registry import SYSTEM, Registry, Role, make_package
 from skillc.registry.model import Caller, Grant, Permission
 from skillc.server import Cache, ServerSettings, Service
-from skillc.server.protocols.requests import list_entries
+from skillc.server.protocols.adapter import list_entries
 
 ADA = Caller("ada", (Permission(Role.READER, "payments"),))
 

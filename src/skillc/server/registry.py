@@ -17,7 +17,7 @@ from skillc.errors import SignInRequired
 from skillc.registry import Registry
 from skillc.registry.model import Caller
 from skillc.server import api, pages, protocols
-from skillc.server.protocols.requests import find_caller
+from skillc.server.protocols.adapter import find_caller
 from skillc.server.request_log import RequestLog
 from skillc.server.responses import fail
 from skillc.server.service import Service

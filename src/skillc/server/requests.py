@@ -73,16 +73,14 @@ async def read_body(
     request: Request, kind: type[T], limit: int = MAX_REQUEST, seconds: float = REQUEST_TIME
 ) -> T:
     """Return a request's body, the JSON of a dataclass; refuses any other. Further keys are ignored."""
-    data = bytearray()
-    await receive_body(request, data.extend, limit, seconds)
-    value = parse_object(data)
+    value = parse_object(await read_bytes(request, limit, seconds))
     try:
         return cast("T", _adapter(cast(Any, kind)).validate_python(value))
     except ValidationError as error:
         raise Refusal(422, _explain(error)) from None
 
 
-def parse_object(data: bytes | bytearray, status: int = 422) -> dict[str, Any]:
+def parse_object(data: bytes, status: int = 422) -> dict[str, Any]:
     """Return a JSON object; refuses what is no JSON with 400, and any other value with `status`."""
     try:
         value = json.loads(data)
@@ -121,6 +119,13 @@ def _explain(error: ValidationError) -> str:
     if kind in ("literal_error", "enum"):
         return f"'{name}' must be one of {context['expected']}"
     return f"'{name}' must be {_WORDS.get(kind.partition('_')[0], 'another value')}"
+
+
+async def read_bytes(request: Request, limit: int, seconds: float = REQUEST_TIME) -> bytes:
+    """Return a request's body, as `receive_body` does."""
+    data = bytearray()
+    await receive_body(request, data.extend, limit, seconds)
+    return bytes(data)
 
 
 async def receive_body(

@@ -35,7 +35,7 @@ from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import PUBLIC, Role
 from skillc.registry.model import Caller, Skill, StoredFile, Version
 from skillc.remotes import fingerprint_of
-from skillc.server.protocols.requests import fail_plainly, find_address, parse_limit, read_skills, serve
+from skillc.server.protocols.adapter import fail_plainly, find_address, parse_limit, read_skills, serve
 from skillc.server.responses import HEADERS, Refusal, guard, respond
 from skillc.server.service import Service
 from skillc.server.uploads import read_members

@@ -26,9 +26,9 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import Invalid, InvalidParameter, InvalidSkillId, SkillNotFound
 from skillc.registry import MAX_BYTES, MAX_FILES, Registry, make_package
 from skillc.registry.model import Caller, Version
+from skillc.server.protocols.adapter import Handler, fail_plainly, find_address, serve
 from skillc.server.protocols.clawhub import API, ROOT, handle_of, parse_slug, slug_of
-from skillc.server.protocols.requests import Handler, fail_plainly, find_address, read_body, serve
-from skillc.server.requests import parse_object, read_form
+from skillc.server.requests import parse_object, read_bytes, read_form
 from skillc.server.responses import Refusal, respond
 from skillc.server.service import UPLOAD_TIME, Service
 from skillc.startup import sha256_hex
@@ -47,7 +47,7 @@ def routes(service: Service) -> list[BaseRoute]:
 
     async def grant_upload(request: Request, caller: Caller) -> Response:
         """Say where to send a file; the address has its digest, so nothing needs to be remembered."""
-        fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
+        fields = parse_object(await read_bytes(request, MAX_PAYLOAD, UPLOAD_TIME), 400)
         digest = _digest(fields.get("sha256"))
         await service.call(registry.uploads.check, caller, fields.get("size"))
         address = f"{find_address(service, request)}{API}/skills/-/uploads/{digest}"
@@ -56,7 +56,7 @@ def routes(service: Service) -> list[BaseRoute]:
     async def upload(request: Request, caller: Caller) -> Response:
         await service.call(registry.uploads.check, caller, 0)
         async with service.upload():
-            data = await read_body(request, MAX_BYTES)
+            data = await read_bytes(request, MAX_BYTES, UPLOAD_TIME)
             if sha256_hex(data) != request.path_params["digest"]:
                 raise Refusal(400, "the file has another SHA-256 than the one that was announced")
             return respond({"storageId": await service.call(registry.uploads.add, caller, data)})
@@ -67,7 +67,7 @@ def routes(service: Service) -> list[BaseRoute]:
             if request.headers.get("Content-Type", "").lower().startswith(_FORM):
                 fields, contents = await _read_form(request)
             else:
-                fields = parse_object(await read_body(request, MAX_PAYLOAD), 400)
+                fields = parse_object(await read_bytes(request, MAX_PAYLOAD, UPLOAD_TIME), 400)
                 contents = await service.call(_collect, registry, caller, fields.get("files"))
             version = await service.call(_publish, service, caller, fields, contents)
         return respond(
@@ -86,7 +86,7 @@ def routes(service: Service) -> list[BaseRoute]:
         """Return what takes a request for an operation on a skill, which takes what `names` name, too."""
 
         async def respond_withdrawal(request: Request, caller: Caller) -> Response:
-            fields = parse_object(await read_body(request, MAX_REQUEST) or b"{}", 400)
+            fields = parse_object(await read_bytes(request, MAX_REQUEST, UPLOAD_TIME) or b"{}", 400)
             slug, version = request.path_params["slug"], request.path_params.get("version")
             try:
                 skill_id = parse_slug(slug, read_text(fields, "ownerHandle"))

@@ -29,8 +29,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from skillc import __version__
-from skillc.server.protocols.requests import read_body
+from skillc.server.requests import read_bytes
 from skillc.server.responses import Refusal
+from skillc.server.service import UPLOAD_TIME
 
 SERVICE = "git-upload-pack"
 BRANCH = "refs/heads/main"
@@ -53,7 +54,7 @@ def advertise(request: Request, repository: Repository) -> Response:
 
 async def read_wants(request: Request) -> list[str]:
     """Return the lines of a request for a pack; raises Refusal for one that is none."""
-    data = await read_body(request, MAX_REQUEST)
+    data = await read_bytes(request, MAX_REQUEST, UPLOAD_TIME)
     if request.headers.get("Content-Encoding", "identity") in ("gzip", "x-gzip"):
         data = _unzip(data)
     lines: list[bytes] = []

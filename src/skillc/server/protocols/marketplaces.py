@@ -22,8 +22,7 @@ from skillc.registry import to_name
 from skillc.registry.model import Caller
 from skillc.server.caches import Cache
 from skillc.server.protocols import git
-from skillc.server.protocols.git import Files, Repository, make_repository
-from skillc.server.protocols.requests import (
+from skillc.server.protocols.adapter import (
     Entry,
     fail_plainly,
     find_address,
@@ -31,6 +30,7 @@ from skillc.server.protocols.requests import (
     list_entries,
     serve,
 )
+from skillc.server.protocols.git import Files, Repository, make_repository
 from skillc.server.responses import Endpoint, Refusal, respond_tagged
 from skillc.server.service import Service
 from skillc.server.uploads import read_members

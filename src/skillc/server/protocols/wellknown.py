@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 from skillc.errors import SkillNotFound
 from skillc.registry import Registry
 from skillc.registry.model import Caller
-from skillc.server.protocols.requests import Entry, find_prefix, list_entries, serve
+from skillc.server.protocols.adapter import Entry, find_prefix, list_entries, serve
 from skillc.server.responses import HEADERS, Refusal, respond_tagged, respond_value
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT

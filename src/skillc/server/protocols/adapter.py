@@ -1,4 +1,4 @@
-"""Read the requests of clients that are not ours, and list what they may install.
+"""Adapt the protocols of others to a registry: who asks, for what prefix, and which skills there are for it.
 
 Clients of other protocols know a skill by one name without slashes, which the store keeps for good: for the
 list of each prefix, and of the whole. A caller that may read below one prefix alone gets the names of that
@@ -20,9 +20,8 @@ from starlette.responses import PlainTextResponse, Response
 from skillc.errors import InvalidSkillId, SignInRequired, SkillNotFound
 from skillc.registry import Registry, Role
 from skillc.registry.model import APPROVED, Caller, Skill, Version
-from skillc.server.requests import receive_body
 from skillc.server.responses import Endpoint, Fail, Refusal, fail, guard, run
-from skillc.server.service import UPLOAD_TIME, Service
+from skillc.server.service import Service
 from skillc.skills import SkillId
 
 # What answers a request of a caller. It may block, as it runs in a thread, unless it is a coroutine.
@@ -74,13 +73,6 @@ def parse_limit(request: Request, default: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
         raise Refusal(400, "'limit' must be a number from 1")
     return min(int(text), most)
-
-
-async def read_body(request: Request, limit: int) -> bytes:
-    """Return the body of a request; refuses one over `limit` bytes, or one that takes too long."""
-    data = bytearray()
-    await receive_body(request, data.extend, limit, UPLOAD_TIME)
-    return bytes(data)
 
 
 def serve(service: Service, handle: Handler, fail: Fail = fail) -> Endpoint:
