@@ -8,13 +8,14 @@ registry are here, too.
 from __future__ import annotations
 
 from skillc.registry.accounts import NewToken
+from skillc.registry.addresses import StoreTrial, open_registry, try_blobs, try_folder, try_store
 from skillc.registry.collection_counts import CollectionCounts
 from skillc.registry.finder import Finder
 from skillc.registry.mirror import Mirror, MirrorConfig, RegistryUpstream
 from skillc.registry.model import PUBLIC, SYSTEM, Role
 from skillc.registry.package import MAX_BYTES, MAX_FILES, Package, make_archive, make_package, read_package
 from skillc.registry.policies import Policies, ReviewRules
-from skillc.registry.registry import Registry, RegistryConfig, open_registry
+from skillc.registry.registry import Registry, RegistryConfig
 from skillc.registry.sessions import NewSession, SignedIn
 from skillc.registry.source import (
     CallerSource,
@@ -24,5 +25,4 @@ from skillc.registry.source import (
     read_document,
 )
 from skillc.registry.store import to_name
-from skillc.registry.trial import StoreTrial, try_blobs, try_folder, try_store
 from skillc.registry.usage import Batch, Count, DayUse, Receipt, Statistics

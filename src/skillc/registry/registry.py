@@ -10,7 +10,6 @@ process that is killed before the end leaves blobs that no version has; `collect
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,9 +26,8 @@ from skillc.errors import (
     StaleVersion,
     VersionExists,
 )
-from skillc.paths import registry_directory, require_home
 from skillc.registry.accounts import Accounts
-from skillc.registry.blobs import Blobs, Uploads, open_blobs
+from skillc.registry.blobs import Blobs, Uploads
 from skillc.registry.mirror import Audit, Folders, Mirror, MirrorConfig, open_temporary
 from skillc.registry.model.access import Caller
 from skillc.registry.model.model import (
@@ -49,7 +47,7 @@ from skillc.registry.policies import Policies, ReviewRules, parse_report
 from skillc.registry.publishers import Publishers
 from skillc.registry.reader import Reader, read_skill
 from skillc.registry.sessions import Sessions
-from skillc.registry.store import Store, complete, names, open_store, tables, to_number
+from skillc.registry.store import Store, complete, names, tables, to_number
 from skillc.registry.store.tables import Transaction
 from skillc.registry.usage import Usage
 from skillc.skills import SkillId
@@ -338,36 +336,6 @@ class Registry(Reader):
                     self._blobs.remove(orphans)
             count += len(orphans)
         return Removals((*ids,), count)
-
-
-def open_registry(
-    store: str = "",
-    blobs: str = "",
-    config: RegistryConfig | None = None,
-    audit: Audit | None = None,
-    folders: Folders = open_temporary,
-) -> Registry:
-    """Open a registry by the addresses of its store and its blobs.
-
-    By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
-    """
-    store = default_store(store)
-    blob_store = open_blobs(default_blobs(store, blobs))
-    return Registry(open_store(store), blob_store, config=config, audit=audit, folders=folders)
-
-
-def default_store(store: str) -> str:
-    """Return the address of a store, by default that of a SQLite file in the home."""
-    return store or os.path.join(registry_directory(require_home()), "registry.db")
-
-
-def default_blobs(store: str, blobs: str) -> str:
-    """Return the address of blobs, by default that of a folder beside a SQLite file."""
-    if blobs:
-        return blobs
-    if "://" in store and not store.startswith("sqlite:"):
-        raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
-    return os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
 
 
 def _open_for_publication(change: Transaction, skill_id: SkillId) -> Skill:

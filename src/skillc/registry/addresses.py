@@ -1,6 +1,7 @@
-"""Try a store and blobs before they are served: nothing is created that stays, and no table is changed.
+"""Open a registry by the addresses of its store and its blobs, or try them before.
 
-What does not work raises RegistryUnavailable with the reason.
+Where they are tried, nothing is created that stays, and no table is changed; what does not work raises
+RegistryUnavailable with the reason.
 """
 
 from __future__ import annotations
@@ -10,14 +11,49 @@ from dataclasses import dataclass
 
 from skillc import atomic
 from skillc.errors import RegistryUnavailable
+from skillc.paths import registry_directory, require_home
 from skillc.registry.blobs import open_blobs
-from skillc.registry.registry import default_blobs, default_store
+from skillc.registry.mirror import Audit, Folders, open_temporary
+from skillc.registry.registry import Registry, RegistryConfig
 from skillc.registry.store import Connection, Store, open_store
 from skillc.registry.store.migrations import MIGRATIONS, read_number
 
 _MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)"
 # It writes no row, and the database checks the rights that writing one takes.
 _MAY_WRITE = "INSERT INTO claims (publication, digest, claimed_at) SELECT '', '', 0 WHERE 1 = 0"
+
+
+def open_registry(
+    store: str = "",
+    blobs: str = "",
+    config: RegistryConfig | None = None,
+    audit: Audit | None = None,
+    folders: Folders = open_temporary,
+) -> Registry:
+    """Open a registry by the addresses of its store and its blobs.
+
+    By default the store is a SQLite file in the home, and the blobs are a folder beside a SQLite file.
+    """
+    store = default_store(store)
+    blob_store = open_blobs(default_blobs(store, blobs))
+    return Registry(open_store(store), blob_store, config=config, audit=audit, folders=folders)
+
+
+def default_store(store: str) -> str:
+    """Return the address of a store, by default that of a SQLite file in the home."""
+    return store or os.path.join(registry_directory(require_home()), "registry.db")
+
+
+def default_blobs(store: str, blobs: str) -> str:
+    """Return the address of blobs, by default that of a folder beside a SQLite file."""
+    if blobs:
+        return blobs
+    if "://" in store and not store.startswith("sqlite:"):
+        raise RegistryUnavailable(store.partition(":")[0], "it needs the address of its blobs, too")
+    return os.path.join(os.path.dirname(os.path.abspath(store.removeprefix("sqlite://"))), "blobs")
+
+
+# Trials
 
 
 @dataclass(frozen=True, slots=True)
