@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import skillc
+from skillc import (
+    BuiltAgent,
+    ResolvedSkill,
+    SkillCollection,
+    SkillDescriptor,
+    SkillEngine,
+    SkillFilter,
+    SkillId,
+    model_input,
+    prepare_turn,
+)
 from skillc.engine import AgentBuildConfig, AgentFactory, SyncSkillEngine
 from skillc.errors import InvalidSkillId, SkillNotFound
 from skillc.library.repositories.config import SkillsConfig
 from skillc.library.sources.filesystem import FilesystemSkillSource
+from skillc.library.sources.source import ALL
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.engines import engine
@@ -141,3 +154,37 @@ def test_sync_twin(shelf: Path) -> None:
         return len(sync.list_skills())
 
     assert asyncio.run(inside()) == 14
+
+
+class Own:
+    """Has the four methods of the protocol, and nothing else."""
+
+    async def inventory_section(self, active: Iterable[str] = ()) -> str:
+        return f"<available_skills>{','.join(active)}</available_skills>"
+
+    async def resolve_and_render(self, ids: Iterable[str]) -> list[ResolvedSkill]:
+        if "gone" in (names := list(ids)):
+            raise SkillNotFound("gone")
+        return [ResolvedSkill(SkillId(name), name, f"<skill>{name}</skill>", 10) for name in names]
+
+    async def collections(self) -> list[SkillCollection]:
+        return []
+
+    async def list_skills(self, filter: SkillFilter = ALL) -> list[SkillDescriptor]:
+        return []
+
+
+def test_turns_and_agents() -> None:
+    """[LIB: SkillEngine trait (revised)] [D31] four methods are enough; tools that need more do not exist."""
+    engine: SkillEngine = Own()  # mypy checks it
+    turn = run(prepare_turn(engine, "/pdf go", ["gone"]))
+    assert turn.message == "<skill>pdf</skill>\n\ngo"
+    assert len(turn.notices) == 1
+    value = run(model_input(engine, "go", ["pdf"]))
+    assert value.system == "<available_skills>pdf</available_skills>\n\n<skill>pdf</skill>"
+    agent = BuiltAgent("model", "", (), Own())
+    assert agent.prepare_turn_sync("/pdf").message == "<skill>pdf</skill>"
+    assert run(agent.call_tool("load_skill", {"id": "pdf"})).text == "<skill>pdf</skill>"
+    result = run(agent.call_tool("browse_skills"))
+    assert (result.is_error, "unknown tool 'browse_skills'" in result.text) == (True, True)
+    assert run(agent.reload()).system_prompt == "<available_skills></available_skills>"

@@ -1,4 +1,4 @@
-"""The reading commands where something is missing: a home, a place to write, a reader, an encoding."""
+"""The reading commands where something is wrong or missing: words, a home, a place to write, an encoding."""
 
 from __future__ import annotations
 
@@ -48,6 +48,38 @@ def change_modes(root: Path, mode: int) -> None:
     """Give or take away the right to write below a directory."""
     for directory, _, _ in os.walk(root):
         os.chmod(directory, mode)
+
+
+# What every reading command refuses
+
+
+@each("command", COMMANDS)
+def test_codes(world: World, command: str) -> None:
+    """[RFC-0002:C-ERRORS] [RFC-0004:C-ERRORS] E001, E010, E100: status 1, a line on stderr, no output."""
+    (world.store / "empty").mkdir(exist_ok=True)
+    words = COMMANDS[command][0][2:]
+    calls = [["E001", command, "nowhere", *words], ["E010", command, "empty", *words], ["E100", command]]
+    for wrong in (["--nope"], ["--format", "xml"], ["--format"], ["more"]):
+        calls.append(["E100", command, "nowhere", *words, *wrong])
+    for call in calls:
+        assert world.fails(*call).stdout == ""
+
+
+@each(
+    ("command", "option", "more"),
+    [
+        ("outline", "--level", ["7", "99999999999"]),
+        ("show", "--max-lines", []),
+        ("open", "--max-lines", ["1e3"]),
+        ("sources", "--depth", []),
+        ("sources", "--limit", []),
+        ("search", "--limit", []),
+    ],
+)
+def test_bad_numbers(world: World, command: str, option: str, more: list[str]) -> None:
+    """[D21] positive integers, and levels up to 6; anything else is E100, before anything is read."""
+    for bad in ("0", "-1", "x", "", "2.5", "٣", *more):
+        world.fails("E100", command, "nowhere", *COMMANDS[command][0][2:], f"{option}={bad}")
 
 
 # Where nothing can be written
