@@ -65,16 +65,8 @@ def test_slow_server(team: World) -> None:
 
 
 @pytest.mark.slow
-def test_source(world: World, stub: Stub) -> None:
-    """[SURFACES: Terminal] `add` says from where it fetches."""
-    stub.gives(1.2, page({"error": "no"}, 404))
-    shown = show_on_terminal(world, "add", f"{stub.url}/skills.git", "--yes", with_progress=True)
-    assert f"{CLEAR}Fetching {stub.url}/skills.git" in shown
-
-
-@pytest.mark.slow
 def test_bytes_over_http(world: World, stub: Stub) -> None:
-    """[SURFACES: Terminal] A download that takes long says how much has come, and of how much."""
+    """[SURFACES: Terminal] A download that takes long says from where, how much has come, and of how much."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as file:
         file.writestr("pdf/SKILL.md", "---\nname: pdf\ndescription: Fill forms\n---\n# PDF\n")
@@ -86,6 +78,7 @@ def test_bytes_over_http(world: World, stub: Stub) -> None:
         stub.gives(answer[:100_000], 1.2, answer[100_000:])
         shown = show_on_terminal(world, *words, with_progress=True)
         assert re.search(wanted, shown), shown
+        assert f"{CLEAR}Fetching {stub.url}/pdf.zip" in shown
         assert " KB" not in shown.rpartition(CLEAR)[2]
     stub.gives(whole)
     assert " KB" not in world.ok(*words).stderr

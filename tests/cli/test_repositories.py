@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from tests.cli.calls import as_json, ok
 from tests.conftest import World
-from tests.support.skills import skill
-
-
-@pytest.fixture
-def repository(world: World) -> Path:
-    """A git repository with a skill and a tag."""
-    path = world.root / "company.git"
-    skill(path, "skills/billing/refunds")
-
-    def git(*words: str) -> None:
-        identity = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-        subprocess.run(["git", *identity, *words], cwd=path, check=True, capture_output=True, env=world.env)
-
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
-    git("tag", "v1")
-    return path
 
 
 def configure(world: World, text: str) -> None:
@@ -39,21 +18,8 @@ def states(world: World) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_one_that_can_not_be_reached(world: World, repository: Path) -> None:
-    """[D27] the others are served, and the list says what is wrong."""
-    configure(
-        world,
-        '[[repositories]]\nname = "gone"\ntype = "http"\nurl = "http://127.0.0.1:9"\n'
-        f'[[repositories]]\nname = "company"\ntype = "git"\nurl = "{repository.as_uri()}"\n'
-        'skills_root = "skills"\n',
-    )
-    assert "billing" in ok("browse").stdout
-    assert states(world)["gone"]["status"] == "unavailable"
-
-
-@pytest.mark.slow
 def test_what_can_not_be_set_up(world: World) -> None:
-    """[D57] bad addresses, refs and paths make a repository unavailable, and no other."""
+    """[D57] [D27] bad addresses, refs and paths, and a server that is away: no other is unavailable."""
     world.skill("pdf")
     bad = {
         "address": 'type = "git"\nurl = "ext::sh -c id"',
@@ -64,6 +30,7 @@ def test_what_can_not_be_set_up(world: World) -> None:
         "server": 'type = "mcp"\nurl = "nothing"',
         "path": 'type = "filesystem"\npath = "a\\u0000b"',
         "missing": 'type = "filesystem"\npath = "not/there"',
+        "away": 'type = "http"\nurl = "http://127.0.0.1:9"',
     }
     tables = [f'[[repositories]]\nname = "{name}"\n{lines}\n' for name, lines in bad.items()]
     own = '[[repositories]]\nname = "own"\ntype = "filesystem"\npath = ".skillc/skills"\n'

@@ -253,7 +253,10 @@ def test_hostile_entries(world: World, fields: dict[str, object]) -> None:
 
 @pytest.mark.slow
 def test_a_lock_for_the_npm_package(installer: Installer, origin: Origin, server: Server) -> None:
-    """[SURFACES: Lock file] npm's installer restores what 'skc add' locked, and its hashes are the same."""
+    """[SURFACES: Lock file] npm's installer restores what 'skc add' locked, and its hashes are the same.
+
+    Skills that it added from git are installed from its lock.
+    """
     world = installer.world
     origin.write("skills/docx/über/.hidden", "x")
     origin.push("skills/docx", "skills/xlsx")
@@ -268,6 +271,15 @@ def test_a_lock_for_the_npm_package(installer: Installer, origin: Origin, server
     left_out = {"audit": 0, "sha256": 0}
     assert installer.lock()["docx"]["skillc"] | left_out == ours["docx"]["skillc"] | left_out
     assert world.ok("install", "--frozen").stderr == ""
+    world = installer.world
+    installer.run("add", server.url, "--yes", "--skill", "pdf", "--agent", "claude-code")
+    theirs = installer.lock()["pdf"]
+    result = world.ok("install")
+    assert "the files are the same" in result.stderr
+    assert installer.lock()["pdf"] == {**theirs, "skillc": installer.lock()["pdf"]["skillc"]}
+    assert (world.store / "pdf" / "SKILL.md").is_file()
+    installer.run("experimental_install")
+    assert (world.project / ".agents" / "skills" / "pdf" / "SKILL.md").is_file()
 
 
 @pytest.mark.slow
@@ -288,17 +300,3 @@ def test_an_entry_that_can_not_be_completed(world: World, origin: Origin, server
         assert result.stdout == "1 skill unchanged\n"
     assert not (world.store / "pdf" / "more.md").exists()
     assert "skillc" not in json.loads(path.read_text())["skills"]["pdf"]
-
-
-@pytest.mark.slow
-def test_a_lock_of_the_npm_package(installer: Installer, origin: Origin, server: Server) -> None:
-    """[SURFACES: Lock file] skills that npm's installer added from git are installed from its lock."""
-    world = installer.world
-    installer.run("add", server.url, "--yes", "--skill", "pdf", "--agent", "claude-code")
-    theirs = installer.lock()["pdf"]
-    result = world.ok("install")
-    assert "the files are the same" in result.stderr
-    assert installer.lock()["pdf"] == {**theirs, "skillc": installer.lock()["pdf"]["skillc"]}
-    assert (world.store / "pdf" / "SKILL.md").is_file()
-    installer.run("experimental_install")
-    assert (world.project / ".agents" / "skills" / "pdf" / "SKILL.md").is_file()

@@ -74,7 +74,10 @@ def test_an_old_version(eve: World, team: Team, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_version_or_a_tag(eve: World, team: Team) -> None:
-    """[SURFACES: Registry] @ names a version or a tag."""
+    """[SURFACES: Registry] [SURFACES: Near misses] @ names a version or a tag.
+
+    Of one that a skill has not, those nearest to it are named, none yanked.
+    """
     for number, tag in (("1.0.0", "latest"), ("1.1.0", "latest"), ("2.0.0-rc.1", "next")):
         team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
     refs = {"1.0.0": "1.0.0", "v1": "1.0.0", "next": "2.0.0-rc.1", "latest": "1.1.0"}
@@ -83,13 +86,9 @@ def test_a_version_or_a_tag(eve: World, team: Team) -> None:
         assert (added["version"], text(eve)) == (version, version)
         assert lock(eve)["refunds"]["ref"] == ref
         eve.ok("remove", "refunds")
-
-
-def test_near_misses_of_versions(eve: World, team: Team) -> None:
-    """[SURFACES: Near misses] a version or tag that a skill has not: those nearest to it, none yanked."""
     for number, tag in (("1.0.0", "old"), ("1.2.2", "next"), ("1.2.3", "latest"), ("3.0.0", "yanked")):
-        team.publish("payments/refunds", {"a.md": number}, version=number, tag=tag)
-    team.registry.yank(SYSTEM, "payments/refunds", "3.0.0", "wrong")
+        team.publish("payments/banks", {"a.md": number}, version=number, tag=tag)
+    team.registry.yank(SYSTEM, "payments/banks", "3.0.0", "wrong")
     for ref, hint in (
         ("1.2.4", "did you mean '1.2.3' or '1.2.2'?"),
         ("1.9", "did you mean '1.2.3' or '1.2.2'?"),
@@ -97,9 +96,9 @@ def test_near_misses_of_versions(eve: World, team: Team) -> None:
         ("lates", "did you mean 'latest'?"),
         ("nxt", "did you mean 'next'?"),
     ):
-        stderr = eve.fails("E080", "add", f"{team.url}/payments/refunds@{ref}", "--yes").stderr
+        stderr = eve.fails("E080", "add", f"{team.url}/payments/banks@{ref}", "--yes").stderr
         first, second = stderr.splitlines()
-        assert f"'payments/refunds' has no version or tag '{ref}' in the registry" in first
+        assert f"'payments/banks' has no version or tag '{ref}' in the registry" in first
         assert second == f"hint: {hint}"
 
 
