@@ -46,6 +46,8 @@ if "single word: ready" in prompt or "FIRE" in prompt:
         call("Skill", dict(skill="{name}"))
 if "BETTER" in prompt and "Fills in forms." in texts.get("{name}", ""):
     call("Skill", dict(skill="{name}"))
+if "TRY" in prompt:
+    call("Skill", dict(skill="{name}"), not has, "ok" if has else "Unknown skill")
 if "SLASH" in prompt:
     call("SlashCommand", dict(command="/{name}"))
 if "OTHER" in prompt:

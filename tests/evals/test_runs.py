@@ -326,6 +326,15 @@ def test_arms_that_fail_differently(world: World) -> None:
     assert "1 run with the skill and 0 without it" in report["lift"]["withheld"]
 
 
+def test_a_skill_that_is_not_there(world: World) -> None:
+    """[SURFACES: Evals] an agent that asks for the skill in the arm without it has an answer all the same."""
+    cases = [{"id": f"t{n}", "prompt": f"TRY TASK {n}", "must_contain": ["GOOD"]} for n in range(6)]
+    with scripted(world, cases) as words:
+        [report] = report_of(world, words, "--runs", "1", "--jobs", "4")["agents"]
+    assert report["arms"]["without"]["outcomes"] == {"not offered": 6}
+    assert report["verdict"] == "helps"
+
+
 def test_a_skill_that_is_not_listed(world: World) -> None:
     """[SURFACES: Evals] [D75] what the agent does not list is not offered, and that is no zero."""
     with scripted(world, [trigger("quiet"), trigger("FIRE")]) as words:
@@ -391,7 +400,7 @@ def test_old_and_new(world: World) -> None:
         (("--arms", "with,other"), "E100", "unknown arm 'other'"),
         (("--case", "none"), "E100", "no case 'none'"),
         (("--only", "tasks"), "E110", "none says what a good answer has"),
-        (("--credentials", "/none"), "E100", "is no file"),
+        (("--credentials", "/none"), "E100", "is no file that can be read"),
         (("--max-cost", "much"), "E100", "takes a number"),
         (("--fired", "x"), "E100", "--fired goes with --agent-command"),
         (("--format", "sarif"), "E100", "goes with --free"),

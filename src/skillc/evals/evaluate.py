@@ -85,8 +85,9 @@ def _check(options: EvalOptions) -> None:
     if options.judge_command:
         parse_judge(options.judge_command, "--judge-command")
     for file in options.credentials:
-        if not os.path.isfile(os.path.expanduser(file)):
-            raise InvalidOption(f"--credentials '{file}' is no file")
+        path = os.path.expanduser(file)
+        if not os.path.isfile(path) or not os.access(path, os.R_OK):
+            raise InvalidOption(f"--credentials '{file}' is no file that can be read")
 
 
 def _default_agent(options: EvalOptions) -> str:

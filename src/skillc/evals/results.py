@@ -29,7 +29,7 @@ from skillc.evals.run import MEASURED, Outcome
 from skillc.skills import to_segment
 from skillc.skills.cases import Case
 
-FORMAT = 1  # of the cache
+FORMAT = 2  # of the cache
 MAX_OUTPUTS = 20 << 20  # bytes of files that are kept of a run
 WITH, WITHOUT, OLD = "with", "without", "old"
 CONFIGURATIONS = {WITH: "with_skill", WITHOUT: "without_skill", OLD: "old_skill"}

@@ -76,7 +76,8 @@ def run_agent(
 ) -> RunResult:
     """Run the agent of a stage with a prompt; raises CannotRun, and Cancelled where the person stopped it.
 
-    `skill` is the name that should be seen to fire, `state` what `skc listing` says of it there.
+    `skill` is the name that should be seen to fire, empty where it is not there; `state` what `skc listing`
+    says of it.
     """
     runner = stage.runner
     program = runner.find_program()
@@ -142,8 +143,11 @@ def judge_outcome(
 ) -> tuple[Outcome, str]:
     """Return the outcome for a skill, and the reason of one that does not count.
 
+    Without a skill none can fire, whatever the agent tries to load.
     What fired before a later fault has fired; the reason then says that the answer can't be judged.
     """
+    if not skill:
+        return (Outcome.ERROR, problem) if problem else (Outcome.NOT_OFFERED, "")
     if runner.fired is not None:
         load, fired = None, runner.fired.search(transcript.answer) is not None
     else:
@@ -170,7 +174,7 @@ def judge_outcome(
 def _was_read(stage: Stage, skill: str) -> bool:
     """Return whether our own log has a read of the skill in this run."""
     logs = os.path.join(stage.root, ".skillc", "runtime", skill, ".skillc-meta", "logs.db")
-    if not os.path.exists(logs):
+    if not skill or not os.path.exists(logs):
         return False
     try:
         return bool(json.loads(ask_skc(stage, "stats", skill, "--format", "json"))["data"]["total_accesses"])

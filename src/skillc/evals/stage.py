@@ -138,7 +138,8 @@ def _remove(folder: str) -> None:
         for name in names:
             path = os.path.join(directory, name)
             if not os.path.islink(path):
-                os.chmod(path, 0o700)
+                with suppress(OSError):
+                    os.chmod(path, 0o700)
     atomic.discard(folder)
 
 
@@ -232,7 +233,7 @@ def copy_skill(source: str, target: str, limit: int | None = None) -> None:
 
 
 def _copy_files(files: Iterable[SourceFile], target: str) -> None:
-    os.makedirs(target)
+    os.makedirs(target, exist_ok=True)
     for file in files:
         place = os.path.join(target, file.name)
         os.makedirs(os.path.dirname(place), exist_ok=True)

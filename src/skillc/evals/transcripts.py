@@ -103,7 +103,7 @@ def _read_claude(event: Mapping[str, Any], transcript: Transcript, calls: dict[s
 
 def _read_claude_block(block: Mapping[str, Any], transcript: Transcript, calls: dict[str, Call]) -> None:
     if block["type"] == "text":
-        transcript.messages.append(block["text"])
+        transcript.messages.append(str(block["text"]))
     elif block["type"] == "tool_use":
         _add_call(transcript, calls, block["id"], block["name"], block["input"])
     elif block["type"] == "tool_result":
@@ -128,8 +128,8 @@ def _read_codex_item(
 ) -> None:
     kind = item["type"]
     if kind == "agent_message" and is_done:
-        transcript.messages.append(item["text"])
-        transcript.answer = item["text"]
+        transcript.answer = str(item["text"])
+        transcript.messages.append(transcript.answer)
     elif kind in ("command_execution", "mcp_tool_call", "file_change", "web_search"):
         names = {"mcp_tool_call": f"{item.get('server')}.{item.get('tool')}"}
         contents = {"command_execution": item.get("command"), "mcp_tool_call": item.get("arguments")}
@@ -147,9 +147,9 @@ def _read_gemini(event: Mapping[str, Any], transcript: Transcript, calls: dict[s
         transcript.model = str(event.get("model", ""))
     elif kind == "message" and event.get("role") == "assistant":
         if event.get("delta") and transcript.messages:
-            transcript.messages[-1] += event["content"]
+            transcript.messages[-1] += str(event["content"])
         else:
-            transcript.messages.append(event["content"])
+            transcript.messages.append(str(event["content"]))
     elif kind == "tool_use":
         _add_call(transcript, calls, event["tool_id"], event["tool_name"], event.get("parameters"))
     elif kind == "tool_result":
@@ -167,7 +167,7 @@ def _read_gemini(event: Mapping[str, Any], transcript: Transcript, calls: dict[s
 def _read_opencode(event: Mapping[str, Any], transcript: Transcript, calls: dict[str, Call]) -> None:
     kind, part = event.get("type"), event.get("part") or {}
     if kind == "text":
-        transcript.messages.append(part["text"])
+        transcript.messages.append(str(part["text"]))
     elif kind == "tool_use":
         state = part["state"]
         if part["callID"] not in calls:

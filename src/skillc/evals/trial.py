@@ -40,7 +40,7 @@ from skillc.evals.transcripts import Transcript
 from skillc.install import fetch_old
 from skillc.library import Skill
 from skillc.listing import read_rules
-from skillc.paths import SKILL_FILE
+from skillc.paths import SKILL_FILE, list_names
 from skillc.skills import digest_skill
 from skillc.skills.cases import EXACT, SENTENCE, Case
 from skillc.surface import Here
@@ -266,12 +266,12 @@ class Trial:
             result = run_agent(
                 stage,
                 prompt,
-                skill=self._skill.name,
+                skill="" if arm == WITHOUT else self._skill.name,
                 model=(case.model if case else "") or self._options.model,
                 tools=case.tools if case and is_home_hidden() else (),
                 turns=case.max_turns if case else None,
                 timeout=timeout,
-                state=None if arm == WITHOUT else self._state,
+                state=self._state,
                 cancel=self._cancel,
             )
         finally:
@@ -380,7 +380,7 @@ def _find_library(runner: Runner) -> list[str]:
     rule = read_rules().get(runner.target)
     found: dict[str, str] = {}
     for top in rule.user_folders() if rule else ():
-        for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
+        for name in list_names(top):
             if os.path.isfile(os.path.join(top, name, SKILL_FILE)):
                 found.setdefault(name, os.path.join(top, name))
     return list(found.values())
