@@ -21,6 +21,7 @@ from skillc import trash
 from skillc.library.records import LEFT_OUT, read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
+from tests.support.lock import read_tree
 from tests.support.terminal import on_terminal
 
 HOURS_AGO = time.time() - 7200
@@ -60,16 +61,6 @@ def _holding(code: str, path: Path) -> Iterator[None]:
 
 def _kinds(entries: list[dict[str, Any]]) -> set[str]:
     return {entry["kind"] for entry in entries}
-
-
-def _tree(*roots: Path) -> dict[str, bytes | str]:
-    files: dict[str, bytes | str] = {}
-    for path in (path for root in roots for path in root.rglob("*")):
-        if path.is_symlink():
-            files[str(path)] = f"-> {path.readlink()}"
-        elif path.is_file():
-            files[str(path)] = path.read_bytes()
-    return files
 
 
 def _age(path: Path) -> None:
@@ -206,9 +197,9 @@ def test_a_build_that_runs_is_left_alone(world: World) -> None:
     shutil.rmtree(source)
     lock = world.runtime / "pdf" / ".skillc-meta" / "build.lock"
     with _holding(HOLD, lock):
-        before = _tree(world.runtime)
+        before = read_tree(world.runtime)
         assert [entry["result"] for entry in _clean(world, "--yes")] == ["removed", "kept"]  # ghost, build
-        assert _tree(world.runtime) == before
+        assert read_tree(world.runtime) == before
 
 
 @pytest.mark.slow
@@ -240,7 +231,7 @@ def test_links_that_a_clone_brings(world: World) -> None:
     victim = world.root / "victim"
     shutil.copytree(world.runtime / "pdf", victim, symlinks=True)
     shutil.rmtree(world.runtime / "pdf")
-    before = _tree(victim)
+    before = read_tree(victim)
     assert _kinds(_clean(world, "--yes")) == {"ghost"}
     (world.runtime / "pdf").symlink_to(victim)
     (world.runtime / "two").mkdir()
@@ -252,7 +243,7 @@ def test_links_that_a_clone_brings(world: World) -> None:
     shutil.rmtree(world.runtime)
     world.runtime.symlink_to(victim.parent)
     assert _clean(world, "--yes") == []
-    assert _tree(victim) == before
+    assert read_tree(victim) == before
 
 
 @pytest.mark.slow
@@ -349,12 +340,12 @@ def test_what_stays(world: World) -> None:
         save(own / name, "version = 1\n" if name.endswith("toml") else "{}")
     save(world.root / "old", "old")
     trash.put(str(world.root / "old"), "a test")
-    before = _tree(world.home, world.project)
+    before = read_tree(world.root)
     entries = _clean(world, "--yes")
     assert _kinds(entries) == {"cache"}
-    gone = [path for path in before if "/cache/library.db" in path]
+    gone = [path for path in before if "cache/library.db" in path]
     assert gone
-    assert _tree(world.home, world.project) == {k: v for k, v in before.items() if k not in gone}
+    assert read_tree(world.root) == {k: v for k, v in before.items() if k not in gone}
 
 
 def test_a_home_that_can_not_be_written(world: World, unprivileged: tuple[str, ...]) -> None:
@@ -442,7 +433,7 @@ def test_a_record_that_lies(world: World) -> None:
     ]
     for lie in lies:
         record_deployments([lie])
-        before = _tree(folder, deployed)
+        before = (read_tree(folder), read_tree(deployed))
         assert all(entry["size"] == 0 for entry in _clean(world, "--yes") if entry["kind"] == "ghost")
-        assert _tree(folder, deployed) == before
+        assert (read_tree(folder), read_tree(deployed)) == before
     assert read_deployments() == []

@@ -22,9 +22,8 @@ def pdf(world: World) -> Path:
     return folder
 
 
-def call(world: World, *words: str) -> dict[str, Any]:
-    answer: dict[str, Any] = world.json(*words, cwd=world.home)
-    return answer
+def call(world: World, *words: str) -> Any:
+    return world.json(*words, cwd=world.home)
 
 
 def present(world: World) -> set[str]:

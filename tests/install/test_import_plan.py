@@ -11,9 +11,8 @@ from tests.conftest import World
 from tests.support.skills import skill
 
 
-def plan(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
-    answer: dict[str, Any] = world.json("import", "--dry-run", *words, cwd=cwd or world.home)
-    return answer
+def plan(world: World, *words: str, cwd: Path | None = None) -> Any:
+    return world.json("import", "--dry-run", *words, cwd=cwd or world.home)
 
 
 def reasons(world: World, *words: str, cwd: Path | None = None) -> dict[str, str]:

@@ -26,10 +26,9 @@ from tests.support.skills import skill
 from tests.support.terminal import on_terminal
 
 
-def run_import(world: World, *words: str, cwd: Path | None = None) -> dict[str, Any]:
+def run_import(world: World, *words: str, cwd: Path | None = None) -> Any:
     result = world.ok("import", "--yes", "--format", "json", *words, cwd=cwd or world.home)
-    answer: dict[str, Any] = json.loads(result.stdout)
-    return answer
+    return json.loads(result.stdout)
 
 
 def git(folder: Path, *words: str) -> str:

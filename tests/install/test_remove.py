@@ -30,10 +30,9 @@ def pdf(world: World) -> Path:
     return folder
 
 
-def remove(world: World, *words: str, cwd: Path | None = None) -> list[dict[str, Any]]:
+def remove(world: World, *words: str, cwd: Path | None = None) -> Any:
     result = world.ok("remove", "--format", "json", *words, cwd=cwd or world.home)
-    removed: list[dict[str, Any]] = json.loads(result.stdout)["removed"]
-    return removed
+    return json.loads(result.stdout)["removed"]
 
 
 def test_removed(world: World, pdf: Path) -> None:

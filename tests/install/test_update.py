@@ -7,6 +7,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,9 +34,8 @@ def installed(world: World, origin: Origin, server: Server) -> World:
     return world
 
 
-def update(world: World, *words: str) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = world.json("update", *words)["skills"]
-    return found
+def update(world: World, *words: str) -> Any:
+    return world.json("update", *words)["skills"]
 
 
 def edit(world: World, old: str, new: str) -> None:

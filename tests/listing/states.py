@@ -18,10 +18,9 @@ def put(folder: Path, name: str, description: str = "What it is for", more: str 
     return path
 
 
-def listing(world: World, *words: str, **options: Any) -> dict[str, Any]:
+def listing(world: World, *words: str, **options: Any) -> Any:
     run = check_success(world.skc("listing", *words, "--format", "json", **options))
-    result: dict[str, Any] = json.loads(run.stdout)
-    return result
+    return json.loads(run.stdout)
 
 
 def states(world: World, agent: str, *words: str, **options: Any) -> dict[str, str]:
