@@ -152,6 +152,26 @@ def test_answers(world: World, shelf: Path, here: Workspace) -> None:
     assert [step.name for step in here.import_skills(agents="claude").imported] == ["mine"]
 
 
+def test_trust(world: World, shelf: Path, here: Workspace) -> None:
+    """[D46] [SURFACES: Python] a skill is allowed by a person, or by the digest of what was looked at."""
+    pdf = str(shelf / "pdf")
+    for decide in (here.allow, here.adopt):
+        with pytest.raises(SkillcError, match="pdf") as refusal:
+            decide(pdf)
+        assert refusal.value.code == "E063"
+    assert here.decisions().entries == ()
+    here.person = Answers(False, True)
+    with pytest.raises(SkillcError, match="pdf"):
+        here.allow(pdf)
+    assert here.allow(pdf).verdict == "allow"
+    assert [(entry.path, entry.current) for entry in here.decisions().entries] == [(pdf, True)]
+    assert here.deny(pdf).verdict == here.trust(pdf).verdict == "deny"
+    here.person = UNATTENDED
+    assert here.allow(pdf, here.trust(pdf).files.digest).verdict == "allow"
+    assert [subject.path for subject in here.prune_decisions(pdf).pruned] == [pdf]
+    assert here.decisions().entries == ()
+
+
 def test_audit_and_doctor(world: World, shelf: Path, here: Workspace) -> None:
     """[SURFACES: Python] an audit of folders and a look at the installation are values, too."""
     audits = here.audit(str(shelf), new_baseline="findings.json")

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 from skillc import compiler, errors, install, library, listing, setup, tools, usage
 from skillc.library import repositories
 from skillc.paths import library_roots
+from skillc.spelling import unknown_repository
 from skillc.surface import SILENT, UNATTENDED, Here, Person, Progress
 
 if TYPE_CHECKING:
     import threading
 
     from skillc.compiler import Publication, PublishOptions
-    from skillc.doctor import Examination
+    from skillc.doctor import Examination, LibraryFindings
+    from skillc.engine import DefaultSkillEngine
     from skillc.errors import Diagnostic, SkillcError
     from skillc.evals import EvalOptions, Evaluation
     from skillc.library import Skill
@@ -99,6 +101,7 @@ class Operations:
         ) -> Result: ...
         def tell(self, diagnostics: Iterable[Diagnostic], failures: Iterable[SkillcError] = ()) -> None: ...
         def library(self) -> CompositeSkillSource: ...
+        def engine(self) -> DefaultSkillEngine: ...
         def configuration(self) -> SkillsConfig: ...
         def wait(self, request: Coroutine[Any, Any, Result], *, warnings: bool = True) -> Result: ...
     else:  # where the surface has none
@@ -125,6 +128,12 @@ class Operations:
     trash = Operation(lambda: install.list_trash)
     update = Operation(lambda: install.update_locked)
     verify = Operation(lambda: install.verify_locked)
+    adopt = Operation(lambda: tools.adopt_skill)
+    allow = Operation(lambda: tools.allow_skill)
+    decisions = Operation(lambda: tools.list_decisions)
+    deny = Operation(lambda: tools.deny_skill)
+    prune_decisions = Operation(lambda: tools.prune_decisions)
+    trust = Operation(lambda: tools.show_trust)
     add_repository = InDirectory(lambda: repositories.add_repository)
     listing = InDirectory(lambda: listing.list_agents)
     remove_repository = InDirectory(lambda: repositories.remove_repository)
@@ -338,6 +347,19 @@ class Operations:
         from skillc.evals import evaluate_skills
 
         return evaluate_skills(self, names, options)
+
+    def diagnose(
+        self, *, repository: str | None = None, codes: Iterable[str] = (), errors: bool = False
+    ) -> LibraryFindings:
+        """Return what was found while the skills of all repositories, or of one, were read."""
+        from skillc import doctor
+
+        wanted = doctor.parse_codes(codes)
+        names = list(dict.fromkeys(source.name for source in self.library().sources))
+        if repository and repository not in names:
+            raise unknown_repository(repository, names)
+        diagnostics = self.wait(self.engine().diagnostics(), warnings=False)
+        return doctor.choose_findings(diagnostics, repository, wanted, errors)
 
     def doctor(self, *, fix: bool = False) -> Examination:
         """Return what is wrong with this installation; with `fix`, repair what is safe first."""

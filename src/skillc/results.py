@@ -21,14 +21,22 @@ from skillc import install, setup
 from skillc.audit import Finding
 from skillc.compiler import Publication, create_skill
 from skillc.contract import Failure, is_optional, key_of
-from skillc.doctor import Examination
+from skillc.doctor import Examination, LibraryFindings
 from skillc.engine import ResolvedSkill, SkillResolutionFailed, SkillsResolved
 from skillc.evals import Draft, FreeReport, SkillReport
 from skillc.library.repositories import Refresh, add_repository, remove_repository
 from skillc.library.sources import SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Fitting, ListingChoice, Listings
-from skillc.tools import DryRun, Entry, Envelope, TrustDescription
+from skillc.tools import (
+    DryRun,
+    Entry,
+    Envelope,
+    TrustDescription,
+    adopt_skill,
+    list_decisions,
+    prune_decisions,
+)
 from skillc.usage import Stats, SyncedLogs
 
 Shape = Any  # a type, a dictionary of shapes, or a list of one
@@ -112,9 +120,7 @@ RESULTS: dict[str, Shape] = {
     "completion": _texts("shell script"),
     "disable": _result_of(install.disable_skill),
     "doctor": Examination,
-    "doctor --library": {
-        "diagnostics": [{"source_name": str, "path": Text, **_texts("code severity message")}]
-    },
+    "doctor --library": LibraryFindings,
     "enable": _result_of(install.enable_skill),
     "eval": [SkillReport],
     "eval --format object": {"skills": [SkillReport]},
@@ -193,12 +199,12 @@ RESULTS: dict[str, Shape] = {
     "tools --format object": {"tools": _TOOLS},
     "trash empty": _result_of(install.empty_trash),
     "trash list": _result_of(install.list_trash),
-    "trust adopt": _texts("skill path level"),
+    "trust adopt": _result_of(adopt_skill),
     "trust allow": Entry,
     "trust allow --variable": {"variables": [_VARIABLE]},
     "trust deny": Entry,
-    "trust list": {"entries": [Entry], "variables?": [_VARIABLE]},
-    "trust prune": {"pruned": [_texts("skill path")]},
+    "trust list": _result_of(list_decisions),
+    "trust prune": _result_of(prune_decisions),
     "trust show": TrustDescription,
     "turn": {
         **_texts("system message"),

@@ -12,7 +12,8 @@ import pytest
 
 from skillc.errors import ApprovalRequired, CannotRun, InvalidSkill, PathEscapes
 from skillc.skills import digest, digest_skill, files, hash_source, list_files
-from skillc.tools import ToolCall, TrustStore, allow, find_skill, trust_status
+from skillc.tools import ToolCall, TrustStore, find_skill
+from skillc.tools.decisions import allow, trust_status
 from skillc.tools.run import prepare, start_run
 from tests.conftest import World
 from tests.support.tools import executable, tool

@@ -18,7 +18,8 @@ from skillc.engine import AgentBuildConfig, AgentFactory, BuiltAgent
 from skillc.library.sources.composite import CompositeSkillSource, NamedSource
 from skillc.library.sources.filesystem import FilesystemSkillSource
 from skillc.library.sources.source import InMemorySkillSource, SkillScope
-from skillc.tools import ApprovalRequest, TrustStore, allow, find_skill, sandbox, trust_status
+from skillc.tools import ApprovalRequest, TrustStore, find_skill, sandbox
+from skillc.tools.decisions import allow, trust_status
 from tests.conftest import World
 from tests.support.skills import run
 from tests.support.tools import executable, tool

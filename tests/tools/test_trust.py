@@ -17,13 +17,8 @@ from skillc.errors import ApprovalRequired, InvalidConfiguration, SandboxUnavail
 from skillc.library import resolve
 from skillc.paths import embedded_skills
 from skillc.skills import SkillDigest
-from skillc.tools.approval import (
-    Answer,
-    ApprovalRequest,
-    allow,
-    deny,
-    trust_status,
-)
+from skillc.tools.approval import Answer, ApprovalRequest
+from skillc.tools.decisions import allow, deny, trust_status
 from skillc.tools.process import Envelope
 from skillc.tools.run import Run, ToolCall, approve_run, prepare, start_run
 from skillc.tools.skill import SkillLocation, find_skill, locate_in_store

@@ -9,22 +9,21 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.tools.approval import (
-        Answer,
-        ApprovalRequest,
+    from skillc.tools.approval import Answer, ApprovalRequest, approval_advice
+    from skillc.tools.arguments import parse_values
+    from skillc.tools.decisions import (
+        Decisions,
         Entry,
         TrustDescription,
-        TrustStatus,
-        adopt,
-        allow,
-        deny,
-        list_entries,
-        prune,
-        trust_status,
+        adopt_skill,
+        allow_skill,
+        deny_skill,
+        list_decisions,
+        prune_decisions,
+        show_trust,
     )
-    from skillc.tools.arguments import parse_values
     from skillc.tools.process import CANCELLED, TIMED_OUT, Envelope, run_program
-    from skillc.tools.run import Approve, DryRun, RunResult, ToolCall, Values, approval_advice, run_tool
+    from skillc.tools.run import Approve, DryRun, RunResult, ToolCall, Values, run_tool
     from skillc.tools.sandbox import BUBBLEWRAP, NONE, Launch, describe_sandbox
     from skillc.tools.schemas import describe_tool, format_tools, function_names, manifest, tool_schema
     from skillc.tools.skill import (

@@ -1,4 +1,4 @@
-"""Approval: what a person is shown before a tool runs, the answers, and managing decisions.
+"""Approval: what a person is shown before a tool runs, and the answers.
 
 Nothing that is shown can deceive: every character that can't be seen is written out, and nothing is left
 out unless its length is given and all of it can be asked for.
@@ -7,35 +7,23 @@ out unless its length is given and all of it can be asked for.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from skillc.contract import KEY, Result
-from skillc.errors import ApprovalRequired, InvalidOption, InvalidTool, SkillcError
-from skillc.library import adopt_import, import_origin
-from skillc.skills import SkillDigest, digest_skill
 from skillc.startup import sha256_hex
 from skillc.text import visible
 from skillc.tools import sandbox
-from skillc.tools.skill import ExecutableSkill, SkillLocation, load_executable
-from skillc.tools.trust import ALLOW, DENY, YES, Decision, TrustLevel, TrustStore, may_run
+from skillc.tools.trust import ALLOW, DENY, YES, TrustLevel
 
 MAX_SHOWN = 600  # characters of one argument or description in a short text; the rest is counted
 MAX_LISTED = 50  # arguments and changed files in a short text
-FLAGS = ("read_only", "always_ask", "network")  # of a skill's definition
 UNTRUSTED_WARNING = (
     "WARNING: this skill is not one of your own. Only run it if you trust where it comes from."
 )
 
 
 OLD_DECISION = "allowed by an older skc, whose digest was another; it asks again"
-VERDICTS = {
-    ALLOW: "allowed until a file changes",
-    YES: "answered yes: runs while it can't write, until a file changes",
-    DENY: "denied",
-}
 
 
 class Answer(StrEnum):
@@ -130,6 +118,15 @@ class ApprovalRequest:
         return "\n".join(lines)
 
 
+def approval_advice(skill: str) -> str:
+    """Return what to do where there is no terminal to ask on."""
+    skill = visible(skill)
+    return (
+        f"'skc trust show {skill}' prints what it is and its digest. Without a terminal, allow it with"
+        f" 'skc trust allow {skill} --digest <digest>', or this one run with 'skc run --yes'."
+    )
+
+
 def display(text: str) -> str:
     """Return text on one line, everything in it visible."""
     return visible(text.replace("\n", " "))
@@ -150,211 +147,3 @@ def _head(items: Sequence[str], short: bool) -> Sequence[str]:
 def _count_rest(items: Sequence[str], short: bool, what: str) -> str:
     rest = len(items) - MAX_LISTED if short else 0
     return f" [… {rest:,} more {what}]" if rest > 0 else ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCommand:
-    """A tool by its qualified name, and its command as it is written."""
-
-    name: str
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class TrustDescription:
-    """How far a skill is trusted, by what decision, and what it declares."""
-
-    skill: str
-    path: str
-    level: str
-    origin: str
-    decision: str | None
-    digest: str
-    current: bool
-    changed: list[str]
-    read_only: bool
-    always_ask: bool
-    network: bool
-    tools: list[ToolCommand]
-
-
-@dataclass(frozen=True, slots=True)
-class TrustStatus:
-    """A skill as it is now, and the decision about it."""
-
-    location: SkillLocation
-    skill: ExecutableSkill
-    files: SkillDigest
-    verdict: str | None  # what counts now
-    decision: Decision | None  # perhaps about other files
-    damaged: bool = False  # the decisions are, so that every run asks
-
-    @property
-    def current(self) -> bool:
-        """Whether the decision is about the files as they are."""
-        return self.decision is not None and self.decision.digest == self.files.digest
-
-    @property
-    def changes(self) -> list[str]:
-        """The differences between the files and those that the decision was about."""
-        if self.decision is None or not self.decision.digest:
-            return []
-        return [f"{kind}: {name}" for kind, name in self.files.changes_since(self.decision.files)]
-
-    def describe(self) -> TrustDescription:
-        """Return it for programs."""
-        location, definition = self.location, self.skill.definition
-        return TrustDescription(
-            skill=location.skill_id,
-            path=location.path,
-            level=location.level.value,
-            origin=location.origin,
-            decision=self.verdict,
-            digest=self.files.digest,
-            current=self.current,
-            changed=self.changes,
-            read_only=definition.read_only,
-            always_ask=definition.always_ask,
-            network=definition.network,
-            tools=[ToolCommand(*each) for each in self._commands()],
-        )
-
-    def text(self) -> str:
-        """Return the same for a person."""
-        location, definition = self.location, self.skill.definition
-        flags = [name for name in FLAGS if getattr(definition, name)]
-        verdict = VERDICTS[self.verdict] if self.verdict else self._say_why_none()
-        lines = [
-            f"{visible(location.skill_id)} {display(definition.version)}: {display(definition.description)}",
-            f"  from      {display(location.origin)}, {location.level.value}",
-            f"  path      {display(location.path)}",
-            f"  digest    {self.files.digest}",
-            f"  declares  {', '.join(flags) or 'nothing'}",
-            f"  decision  {verdict}",
-        ]
-        lines += [f"            {visible(change)}" for change in self.changes]
-        lines += [f"  next run  {self._say_next_run()}"]
-        if self.decision:
-            lines += [f"  undo      'skc trust prune {visible(location.argument)}' forgets the decision"]
-        if import_origin(location.directory) is not None:
-            lines += [f"  import    'skc trust adopt {visible(location.argument)}' makes it your own"]
-        lines += [f"  {name}: {display(command)}" for name, command in self._commands()]
-        return "\n".join(lines)
-
-    def _say_next_run(self) -> str:
-        """Return what the next run does on this machine, and why [D54]."""
-        definition, level = self.skill.definition, self.location.level
-        has_sandbox = sandbox.choose() != sandbox.NONE
-        if level is TrustLevel.UNTRUSTED and not has_sandbox and self.verdict != DENY:
-            return "does not run: it is untrusted, and there is no sandbox"
-        flags = {"read_only": definition.read_only, "always_ask": definition.always_ask}
-        permission = may_run(level, self.verdict, **flags, sandbox=has_sandbox)
-        if permission is False:
-            return "does not run"
-        return "runs without a question" if permission and not self.damaged else "asks first"
-
-    def _say_why_none(self) -> str:
-        if self.decision is None:
-            return "none yet"
-        if not self.decision.digest:
-            return OLD_DECISION
-        return "its files changed since it was allowed"
-
-    def _commands(self) -> list[tuple[str, str]]:
-        """Return each tool's qualified name and its command as it is written."""
-        commands = {tool.name: tool.command.strip() for tool in self.skill.definition.tools}
-        return [(tool.qualified, commands[tool.name]) for tool in self.skill.tools]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry(Result):
-    """A decision, and whether it is about the files that are there now."""
-
-    skill: str
-    path: str
-    verdict: str = field(metadata={KEY: "decision"})
-    digest: str
-    current: bool
-    decision: Decision = field(metadata={KEY: ""})
-
-    @staticmethod
-    def of(decision: Decision, current: bool) -> Entry:
-        return Entry(decision.skill, decision.path, decision.decision, decision.digest, current, decision)
-
-
-def trust_status(location: SkillLocation, store: TrustStore) -> TrustStatus:
-    """Return a skill as it is now and what was decided about it."""
-    files = digest_skill(location.directory)
-    skill = load_executable(location.directory, location.skill_id)
-    verdict, has_damage = store.verdict(location.path, files), store.damage() is not None
-    return TrustStatus(location, skill, files, verdict, store.find(location.path), has_damage)
-
-
-def allow(status: TrustStatus, store: TrustStore, digest: str | None = None) -> Entry:
-    """Allow a skill until a file of it changes; `digest` says which files the user looked at.
-
-    One without tools has to be untrusted: prompt hooks offer it once it is allowed.
-    """
-    location, files = status.location, status.files
-    name = location.argument
-    if not status.skill.tools and location.level is not TrustLevel.UNTRUSTED:
-        raise InvalidTool(name, "no tool definitions found")
-    _check_digest(status, digest)
-    for other in store.decisions():
-        if other.decision == DENY and other.digest == files.digest and other.path != location.path:
-            raise ApprovalRequired(name, f"The same files are denied at {visible(other.path)}; that counts.")
-    return record_decision(location, ALLOW, files, store)
-
-
-def adopt(status: TrustStatus, digest: str | None = None) -> None:
-    """Make an imported skill one of the user's own; `digest` says which files the user looked at."""
-    location = status.location
-    if import_origin(location.directory) is None:
-        raise InvalidOption(f"adopt takes a skill that was imported into your own, not '{location.argument}'")
-    _check_digest(status, digest)
-    adopt_import(location.directory)
-
-
-def _check_digest(status: TrustStatus, digest: str | None) -> None:
-    """Raise ApprovalRequired unless the files are those that the user looked at."""
-    name, files = status.location.argument, status.files
-    if digest is not None and digest.lower() != files.digest:
-        advice = f"'skc trust show {visible(name)}' prints that."
-        raise ApprovalRequired(name, f"The digest is not the one it has now; {advice}")
-    if digest_skill(status.location.directory, before=files).digest != files.digest:
-        raise ApprovalRequired(name, "Its files changed meanwhile; nothing was decided.")
-
-
-def deny(location: SkillLocation, store: TrustStore) -> Entry:
-    """Deny a skill, whatever becomes of its files; also one whose tools can't be read."""
-    try:
-        files = digest_skill(location.directory)
-    except SkillcError:  # such as a link that leads out of it: all the more reason
-        files = SkillDigest("", {})
-    return record_decision(location, DENY, files, store)
-
-
-def record_decision(location: SkillLocation, verdict: str, files: SkillDigest, store: TrustStore) -> Entry:
-    """Store what was decided about a skill with these files."""
-    skill, path, directory = location.skill_id, location.path, location.directory
-    decision = Decision(skill, path, verdict, files.digest, files.files, directory)
-    store.record(decision)
-    return Entry.of(decision, current=True)
-
-
-def list_entries(store: TrustStore) -> list[Entry]:
-    return [Entry.of(decision, _is_current(decision)) for decision in store.decisions()]
-
-
-def _is_current(decision: Decision) -> bool:
-    try:
-        return digest_skill(decision.directory or decision.path).digest == decision.digest
-    except (OSError, SkillcError):
-        return False
-
-
-def prune(store: TrustStore, location: SkillLocation | None = None) -> Sequence[Decision]:
-    """Remove and return the decisions about a skill, or about all whose folders are gone."""
-    if location is not None:
-        return store.remove(lambda decision: decision.path == location.path)
-    return store.remove(lambda decision: not os.path.isdir(decision.directory or decision.path))

@@ -18,8 +18,9 @@ from skillc.skills import SkillDigest, digest_skill, resolve_inside
 from skillc.skills.document import main_file
 from skillc.text import visible
 from skillc.tools import process, sandbox
-from skillc.tools.approval import Answer, ApprovalRequest, record_decision
+from skillc.tools.approval import Answer, ApprovalRequest, approval_advice
 from skillc.tools.arguments import build_command_line, check_values
+from skillc.tools.decisions import record_decision
 from skillc.tools.environment import build_environment, find_program, find_working_directory
 from skillc.tools.process import Envelope
 from skillc.tools.schemas import describe_tool
@@ -209,15 +210,6 @@ def _build_request(run: Run, store: TrustStore, has_damage: bool) -> ApprovalReq
         is_old=is_old,
         sandbox=launch.sandbox,
         damaged=has_damage,
-    )
-
-
-def approval_advice(skill: str) -> str:
-    """Return what to do where there is no terminal to ask on."""
-    skill = visible(skill)
-    return (
-        f"'skc trust show {skill}' prints what it is and its digest. Without a terminal, allow it with"
-        f" 'skc trust allow {skill} --digest <digest>', or this one run with 'skc run --yes'."
     )
 
 

@@ -8,14 +8,13 @@ import sys
 from skillc import audit
 from skillc.cli import print_lines
 from skillc.cli.approval import attended_workspace
-from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
+from skillc.cli.findings import show_audit
 from skillc.cli.options import ALLOW_HOST, allowed_hosts
 from skillc.cli.output import print_json
 from skillc.cli.syntax import Arguments, Command
 from skillc.errors import InvalidOption
 from skillc.text import count_of, one_line
 
-STYLES = {audit.BLOCK: BAD, audit.REVIEW: WARNING, audit.NOTE: FAINT}
 COMMAND = Command(f"""
 skc audit
 
@@ -67,9 +66,11 @@ def run(arguments: Arguments) -> int:
     elif not result.audits and not result.failures:
         print("No skills to audit: there is no SKILL.md in the stores, or in the folders that were given.")
     else:
+        is_many = len(result.audits) > 1
         for each in result.audits:
-            _print(each, here.cwd, len(result.audits) > 1, arguments.has("verbose"))
-        if len(result.audits) > 1:
+            lines = show_audit(each, here.cwd, is_one_of_many=is_many, verbose=arguments.has("verbose"))
+            print_lines(lines)
+        if is_many:
             levels = [each.level for each in result.audits]
             blocks, review = levels.count(audit.BLOCK), levels.count(audit.REVIEW)
             rest = f"{len(levels) - blocks - review} with notes at most"
@@ -77,20 +78,3 @@ def run(arguments: Arguments) -> int:
                 [f"{count_of(len(levels), 'skill')}: {blocks} with blocks, {review} to review, {rest}"]
             )
     return 0 if result.is_success else 1
-
-
-def _print(result: audit.Audit, cwd: str, is_one_of_many: bool, verbose: bool) -> None:
-    findings = [finding for finding in result.findings if verbose or finding.level != audit.NOTE]
-    if is_one_of_many and not findings and not verbose:
-        return  # the totals count it
-    counts = ", ".join(count_of(result.count(level), level) for level in reversed(audit.LEVELS))
-    suffix = f" ({result.allowed} allowed)" if result.allowed else ""
-    lines: list[str] = [Line(Mark(one_line(result.name), STRONG), f": {counts}{suffix}")]
-    if verbose or not is_one_of_many:
-        lines += audit.render_asks(result.asks, verbose)
-    base = os.path.join(os.path.realpath(cwd), "")
-    for finding in findings:
-        path = os.path.join(result.folder, finding.file).removeprefix(base)
-        text = audit.render_finding(finding, path).removeprefix(f"  {finding.level}")
-        lines.append(Line("  ", Mark(finding.level, STYLES[finding.level]), text, hang=10, breaks=WORDS))
-    print_lines(lines)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from itertools import groupby
 
 from skillc import errors, lint
-from skillc.cli import PlainStream, print_lines, show
+from skillc.cli import print_lines, show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.lines import BAD, FAINT, STRONG, WARNING, WORDS, Line, Mark
+from skillc.cli.findings import show_report
 from skillc.cli.output import print_json, table
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
@@ -93,23 +92,9 @@ def _print_report(report: lint.Report, arguments: Arguments, cwd: str, *, is_one
         if not lines and report.findings:
             print(f"info: --fix changes nothing in '{name}'", file=sys.stderr)
     else:
-        print_lines(_lines(report, cwd, verbose=arguments.has("verbose")))
+        print_lines(show_report(report, cwd, verbose=arguments.has("verbose")))
         if is_one_of_many and report.findings and sys.stdout.isatty():
             print()  # sets the next skill's findings apart
-
-
-def _lines(report: lint.Report, cwd: str, *, verbose: bool) -> Iterator[str]:
-    """Yield the findings of each file, and what stands below them."""
-    for file, findings in groupby(report.findings, key=lambda finding: finding.file):
-        yield Line(Mark(one_line(lint.name_file(report, file, cwd)), STRONG), breaks=WORDS)
-        for finding in findings:
-            # A terminal shows the rule as the code; a pipe gets the line as RFC-0008 has it.
-            place, kind, text = finding.parts(has_one_code=isinstance(sys.stdout, PlainStream))
-            style = BAD if finding.severity == "error" else WARNING
-            yield Line(Mark(place, FAINT), Mark(kind, style), text, hang=6)
-    for text in lint.summarise_report(report, verbose=verbose):
-        # Costs in tokens are no findings.
-        yield Line(Mark(text, FAINT), hang=4, breaks=WORDS) if text.startswith(" ") else text
 
 
 def _print_all(

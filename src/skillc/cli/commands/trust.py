@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from skillc import tools
-from skillc.cli import show, workspace
-from skillc.cli.approval import confirm
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skillc.cli import show
+from skillc.cli.approval import attended_workspace
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import check_action
-from skillc.errors import ApprovalRequired, InvalidOption
+from skillc.errors import InvalidOption
 from skillc.library import repositories
 from skillc.paths import current_directory
 from skillc.text import one_line
+
+if TYPE_CHECKING:
+    from skillc.tools import Decisions
 
 ABOUT = """\
 A skill can declare tools: commands that run here, as you. Where a skill comes from decides what it may do:
@@ -63,28 +67,26 @@ def run(arguments: Arguments) -> int:
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
         return _decide_on_variable(arguments)
     action = check_action(COMMAND, arguments)
-    name, digest = arguments.optional("skill"), arguments.optional("digest")
-    here = workspace()
-    location = None if name is None else tools.find_skill(name, here.cwd)
-    here.tell(location.diagnostics if location else ())
-    store = tools.TrustStore()
-    damage = store.damage()
-    here.tell([damage] if damage else [])
+    here, digest = attended_workspace(arguments), arguments.optional("digest")
     if action in ("", "list"):
-        return _list(store, arguments, "" if action else ABOUT)
-    if location is None or action == "prune":
-        return _prune(store, location, arguments)
+        result = here.decisions()
+        return show(arguments, result, _list(result, ABOUT if not action else ""))
+    if action == "prune":
+        pruning = here.prune_decisions(arguments.optional("skill"))
+        lines = [one_line(f"Forgot '{each.skill}' ({each.path})") for each in pruning.pruned]
+        return show(arguments, pruning, lines or ["Nothing to forget."])
+    name = arguments.text("skill")
     if action == "show":
-        status = tools.trust_status(location, store)
+        status = here.trust(name)
         return show(arguments, status.describe(), [status.text()])
     if action == "adopt":
-        return _adopt(store, location, arguments)
-    skill = f"'{location.skill_id}' ({location.path})"
-    undo = f"'skc trust prune {location.argument}' undoes it"
-    entry = tools.deny(location, store) if action == "deny" else _allow(store, location, digest)
-    allowance = f"Allowed {skill} until a file of it changes (digest {entry.decision.digest}); {undo}"
-    text = f"Denied {skill}; {undo}" if action == "deny" else allowance
-    return show(arguments, entry.as_json(), text)
+        adoption = here.adopt(name, digest)
+        text = f"'{adoption.skill}' ({adoption.path}) is one of your own skills now; its first run asks"
+        return show(arguments, adoption, text)
+    entry = here.deny(name) if action == "deny" else here.allow(name, digest)
+    skill, undo = f"'{entry.skill}' ({entry.path})", f"'skc trust prune {entry.argument}' undoes it"
+    allowance = f"Allowed {skill} until a file of it changes (digest {entry.digest}); {undo}"
+    return show(arguments, entry, f"Denied {skill}; {undo}" if action == "deny" else allowance)
 
 
 def _decide_on_variable(arguments: Arguments) -> int:
@@ -99,52 +101,18 @@ def _decide_on_variable(arguments: Arguments) -> int:
     return show(arguments, {"variables": matches}, lines or ["Nothing to forget."])
 
 
-def _allow(store: tools.TrustStore, location: tools.SkillLocation, digest: str | None) -> tools.Entry:
-    status = tools.trust_status(location, store)
-    if digest is None:
-        _confirm(status, "Allow all of its tools, and offer it to agents, until a file of it changes?")
-    return tools.allow(status, store, digest)
-
-
-def _adopt(store: tools.TrustStore, location: tools.SkillLocation, arguments: Arguments) -> int:
-    status, digest = tools.trust_status(location, store), arguments.optional("digest")
-    if digest is None:
-        _confirm(status, "Make it one of your own skills?")
-    tools.adopt(status, digest)
-    value = {"skill": location.skill_id, "path": location.path, "level": "user"}
-    text = f"'{location.skill_id}' ({location.path}) is one of your own skills now; its first run asks"
-    return show(arguments, value, text)
-
-
-def _confirm(status: tools.TrustStatus, question: str) -> None:
-    """Ask about a skill on the terminal; raise ApprovalRequired without one, or if the answer is no."""
-    name = status.location.argument
-    if not has_person():
-        raise ApprovalRequired(name, tools.approval_advice(name))
-    if not confirm(status.text(), question):
-        raise ApprovalRequired(name, "The answer was not yes; nothing was decided.")
-
-
-def _list(store: tools.TrustStore, arguments: Arguments, about: str) -> int:
-    decisions = tools.list_entries(store)
+def _list(result: Decisions, about: str) -> Iterator[str]:
+    if about:
+        yield about
+    if not result.entries and not result.variables:
+        yield "Nothing was decided yet."
+        return
     rows = [
-        (d.skill, d.decision, "yes" if e.current else "no", d.digest[:16] or "old", d.path)
-        for e in decisions
-        for d in [e.decision]
+        (each.skill, each.verdict, "yes" if each.current else "no", each.digest[:16] or "old", each.path)
+        for each in result.entries
     ]
-    uses = repositories.allowed_variables()
-    value: dict[str, object] = {"entries": [entry.as_json() for entry in decisions]}
-    header = ("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH")
-    lines = list(table(header, rows)) if rows or uses else ["Nothing was decided yet."]
-    if uses:
-        value["variables"] = uses
-        cells = [(use.variable, use.host, use.project) for use in uses]
-        lines += ["", *table(("VARIABLE", "HOST", "PROJECT"), cells)]
-    return show(arguments, value, [about, *lines] if about else lines)
-
-
-def _prune(store: tools.TrustStore, location: tools.SkillLocation | None, arguments: Arguments) -> int:
-    decisions = tools.prune(store, location)
-    lines = [one_line(f"Forgot '{decision.skill}' ({decision.path})") for decision in decisions]
-    value = {"pruned": [{"skill": one.skill, "path": one.path} for one in decisions]}
-    return show(arguments, value, lines or ["Nothing to forget."])
+    yield from table(("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH"), rows)
+    if result.variables:
+        yield ""
+        cells = [(use.variable, use.host, use.project) for use in result.variables]
+        yield from table(("VARIABLE", "HOST", "PROJECT"), cells)
