@@ -23,7 +23,7 @@ from skillc.library import Skill as FolderSkill, stored_skills
 from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument
 from skillc.registry.model import NO_FINDINGS, Skill, StoredFile, Version
 from skillc.server.caches import Cache
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, MAX_QUICK_AUDIT, Usage
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_QUICK_AUDIT, Usage
 from skillc.server.pages.visit import Site, Visit
 from skillc.skills import SkillId, SourceFile, list_files, open_inside
 from skillc.skills.document import main_file
@@ -43,7 +43,7 @@ class LocalSite(Site):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.workspace = workspace
-        self._catalog = LocalCatalog(workspace)
+        self._catalog = LocalCatalog(workspace, self.audits)
 
     async def open(self, request: Request) -> Visit:
         return Visit(request, self, self._catalog)
@@ -52,9 +52,9 @@ class LocalSite(Site):
 class LocalCatalog:
     """The skills of a workspace. Each has one version: what its files are now."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, audits: Cache[Audit | None]) -> None:
         self._workspace = workspace
-        self._audits: Cache[Audit] = Cache(MAX_AUDITS)
+        self._audits = audits
 
     def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
         for skill in sorted(asyncio.run(self._workspace.library().list()), key=lambda skill: skill.id):

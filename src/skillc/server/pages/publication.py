@@ -13,6 +13,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,12 +24,11 @@ from skillc.audit import Audit, Changes, compare_audits
 from skillc.errors import InvalidParameter, RegistryRefused, SkillNotFound
 from skillc.registry import Package, Role
 from skillc.registry.model import APPROVED, Skill, Version
-from skillc.server.caches import Cache
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.subject import describe_audit, describe_skill, find_subject
 from skillc.server.pages.visit import FormLimits, Visit, change, redirect, serve_page
-from skillc.server.service import UPLOAD_TIME, Service
+from skillc.server.service import UPLOAD_TIME
 from skillc.server.uploads import PACKED, Workplace, inspect_files, make_report, read_packed
 from skillc.skills import SkillId
 from skillc.versions import LATEST
@@ -55,69 +55,60 @@ class Draft:
 
 
 def routes(site: RegistrySite) -> list[BaseRoute]:
-    publishing = Publishing(site.service)
     return [
-        Route("/publish", serve_page(site, publishing.show), methods=["GET"]),
-        Route("/publish", serve_page(site, publishing.publish, publishing.receive), methods=["POST"]),
+        Route("/publish", serve_page(site, show_form), methods=["GET"]),
+        Route("/publish", serve_page(site, publish, receive_archive), methods=["POST"]),
     ]
 
 
-class Publishing:
-    """Where visitors publish."""
+@asynccontextmanager
+async def receive_archive(visit: Visit) -> AsyncIterator[FormLimits]:
+    """Take a place for an upload, for those who may publish anything."""
+    _require_publisher(visit)
+    async with visit.service.upload():
+        yield FormLimits(MAX_UPLOAD, 1, UPLOAD_TIME)
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._audits: Cache[Audit | None] = Cache(
-            MAX_AUDITS
-        )  # of what visitors looked at, for when they publish it
 
-    @asynccontextmanager
-    async def receive(self, visit: Visit) -> AsyncIterator[FormLimits]:
-        """Take a place for an upload, for those who may publish anything."""
-        _require_publisher(visit)
-        async with self._service.upload():
-            yield FormLimits(MAX_UPLOAD, 1, UPLOAD_TIME)
+def show_form(visit: Visit) -> Response:
+    _require_publisher(visit)
+    return _show_form(visit, None, {"id": visit.query("id")})
 
-    def show(self, visit: Visit) -> Response:
-        _require_publisher(visit)
-        return _show_form(visit, None, {"id": visit.query("id")})
 
-    def publish(self, visit: Visit) -> Response:
-        """Publish what the form has, or only say what that would do."""
-        skill_id = SkillId(visit.text("id").strip("/"))
-        visit.person.require(Role.PUBLISHER, skill_id)
-        draft = self._draft(visit, skill_id)
-        fields = {name: visit.text(name) for name in FIELDS}
-        if visit.text("action") != "publish":
-            return _show_form(visit, draft, fields)
-        if draft.is_blocked and visit.text("despite") != "yes":
-            return _show_form(visit, draft, fields, 422)
-        version = self._service.publish(
-            visit.person,
-            draft.package,
-            version=fields["version"],
-            tag=fields["tag"] or LATEST,
-            note=fields["note"],
-            audit=make_report(draft.audit) if draft.audit is not None else None,
-        )
-        return redirect(f"/s/{version.skill}@{version.version}")
+def publish(visit: Visit) -> Response:
+    """Publish what the form has, or only say what that would do."""
+    skill_id = SkillId(visit.text("id").strip("/"))
+    visit.person.require(Role.PUBLISHER, skill_id)
+    draft = _make_draft(visit, skill_id)
+    fields = {name: visit.text(name) for name in FIELDS}
+    if visit.text("action") != "publish":
+        return _show_form(visit, draft, fields)
+    if draft.is_blocked and visit.text("despite") != "yes":
+        return _show_form(visit, draft, fields, 422)
+    version = visit.service.publish(
+        visit.person,
+        draft.package,
+        version=fields["version"],
+        tag=fields["tag"] or LATEST,
+        note=fields["note"],
+        audit=make_report(draft.audit) if draft.audit is not None else None,
+    )
+    return redirect(f"/s/{version.skill}@{version.version}")
 
-    def _draft(self, visit: Visit, skill_id: SkillId) -> Draft:
-        package = _receive(visit, skill_id, self._service.workplace)
-        try:
-            skill = visit.registry.skill(visit.person, skill_id)
-        except SkillNotFound:
-            skill = None
-        audit = self._audits.get((skill_id, package.digest), lambda: self._inspect(package))
-        before = visit.catalog.audit(skill.latest) if skill is not None and skill.latest is not None else None
-        changes = compare_audits(before, audit) if before is not None and audit is not None else None
-        return Draft(package, skill, audit, changes)
 
-    def _inspect(self, package: Package) -> Audit | None:
-        """Return the audit of a package; None where it is too large for a page to wait for."""
-        if sum(map(len, package.contents.values())) > MAX_AUDIT_BYTES:
-            return None
-        return inspect_files(self._service.workplace, package.skill, package.contents)
+def _make_draft(visit: Visit, skill_id: SkillId) -> Draft:
+    workplace = visit.service.workplace
+    package = _receive(visit, skill_id, workplace)
+    try:
+        skill = visit.registry.skill(visit.person, skill_id)
+    except SkillNotFound:
+        skill = None
+    audit = None  # of what is too large for a page to wait for
+    if sum(map(len, package.contents.values())) <= MAX_AUDIT_BYTES:
+        make = partial(inspect_files, workplace, skill_id, package.contents)
+        audit = visit.site.audits.get((skill_id, package.digest), make)  # for when it is published
+    before = visit.catalog.audit(skill.latest) if skill is not None and skill.latest is not None else None
+    changes = compare_audits(before, audit) if before is not None and audit is not None else None
+    return Draft(package, skill, audit, changes)
 
 
 def _require_publisher(visit: Visit) -> None:

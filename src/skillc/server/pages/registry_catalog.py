@@ -14,8 +14,7 @@ from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import PUBLIC, CallerSource, CollectionCounts, DayUse
 from skillc.registry.model import APPROVED, Caller, Review, Skill, Version
-from skillc.server.caches import Cache
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_AUDITS, Usage
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Usage
 from skillc.server.pages.visit import Site, Visit
 from skillc.server.request_log import CALLER
 from skillc.server.service import Service
@@ -148,7 +147,6 @@ class RegistrySite(Site):
         super().__init__()
         self.service = service
         self.url = service.settings.url
-        self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
         self.counts = CollectionCounts(service.registry)  # how many skills collections have
 
     async def open(self, request: Request) -> Visit:

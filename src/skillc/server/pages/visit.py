@@ -18,10 +18,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from skillc import errors
+from skillc.audit import Audit
 from skillc.registry import Registry, Role, SignedIn
 from skillc.registry.model import Caller
+from skillc.server.caches import Cache
 from skillc.server.pages.assets import create_environment, read_assets
-from skillc.server.pages.catalog import Catalog
+from skillc.server.pages.catalog import MAX_AUDITS, Catalog
 from skillc.server.requests import REQUEST_TIME, read_form
 from skillc.server.responses import RETRY_SECONDS, Refusal, explain, run, status_of
 from skillc.server.service import Service
@@ -73,6 +75,7 @@ class Site:
     url = ""
 
     def __init__(self) -> None:
+        self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
 
@@ -105,15 +108,18 @@ class Visit:
         return self.own_catalog
 
     @property
-    def registry(self) -> Registry:
-        """The registry behind pages that only a registry has."""
+    def service(self) -> Service:
+        """What serves pages that only a registry has."""
         assert self.site.service is not None
-        return self.site.service.registry
+        return self.site.service
+
+    @property
+    def registry(self) -> Registry:
+        return self.service.registry
 
     @property
     def settings(self) -> ServerSettings:
-        assert self.site.service is not None
-        return self.site.service.settings
+        return self.service.settings
 
     @property
     def person(self) -> Caller:
