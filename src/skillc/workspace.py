@@ -126,6 +126,12 @@ class Workspace(Operations):
 
         return self.operate("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
 
+    def outline_text(self, name: str, level: int | None = None) -> Iterable[str]:
+        """Return the same as text, the lines of each file: quicker, as an index has them ready."""
+        from skillc.gateway import read_outline_text
+
+        return self.operate("outline", name, {"level": level}, lambda skill: read_outline_text(skill, level))
+
     def show(
         self, name: str, section: str, *, file: str | None = None, max_lines: int | None = None
     ) -> Section:

@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 
 from skillc.compiler.build import build_skill
 from skillc.errors import FileNotFound, PathEscapes, SectionNotFound
-from skillc.gateway import freshness, has_changes, read_outline, show, show_section
+from skillc.gateway import freshness, has_changes, read_outline, render_outline, show, show_section
 from skillc.index import SETTLED_NS
 from skillc.index.sections import open_index
 from skillc.library import Skill
@@ -380,6 +380,25 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(freshness, "list_files", count)
     return roots
+
+
+def test_the_text_of_a_large_outline(large: Skill, walks: list[str], run: Run) -> None:
+    """[RFC-0002:C-OUTLINE] [D18] a build keeps it ready; it is what the files say, also after edits."""
+    settle()
+    build_skill(large)
+    walks.clear()
+    first = run("outline", "large").out
+    assert not walks
+    assert "part0/doc0.md\n  # Title 0\n  ## Same\npart1/doc1.md\n" in first
+    assert first == "\n".join([*render_outline(read_outline(large)), ""])
+    save(Path(large.source, "part1", "doc1.md"), "# Title 1\n\n## &#27;[31m\n")  # no directory tells
+    edited = first.replace("# Title 1\n  ## Same", "# Title 1\n  ## \\x1b[31m")
+    assert run("outline", "large").out == edited != first
+    assert walks
+    Path(large.source, "part0", "doc0.md").unlink()
+    save(Path(large.source, "part2", "doc2.md"), "nothing\n")
+    less = edited.replace("part0/doc0.md\n  # Title 0\n  ## Same\n", "")
+    assert run("outline", "large").out == less.replace("part2/doc2.md\n  # Title 2\n  ## Same\n", "")
 
 
 def test_large_skills_are_not_walked(large: Skill, walks: list[str]) -> None:

@@ -95,7 +95,7 @@ def show(
     elif isinstance(lines, str):
         print_lines([one_line(lines)])
     else:
-        print_lines(view() if view and isinstance(sys.stdout, PlainStream) else lines)
+        print_lines(view() if view and is_for_person() else lines)
     return 0
 
 
@@ -108,6 +108,11 @@ def print_lines(lines: Iterable[str]) -> None:
         return
     for line in lines:
         print(line)
+
+
+def is_for_person() -> bool:
+    """Return whether stdout is a terminal."""
+    return isinstance(sys.stdout, PlainStream)
 
 
 def is_painted() -> bool:

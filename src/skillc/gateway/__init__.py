@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillc.gateway.freshness import Heading, has_changes
     from skillc.gateway.hints import explain_no_results
     from skillc.gateway.open import OpenFile, open_file, render_more_lines
-    from skillc.gateway.outline import read_outline, render_outline
+    from skillc.gateway.outline import read_outline, read_outline_text, render_outline
     from skillc.gateway.search import SearchResults, search_sections
     from skillc.gateway.show import Section, show_section
     from skillc.gateway.sources import TREE_MARKS, SourceTree, list_sources

@@ -17,11 +17,10 @@ from skillc.text import utf8_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from sqlite3 import Connection
     from typing import Any
 
-    from skillc.index.sections import SectionIndex
     from skillc.library import Skill
 
 FileRecord = tuple[str, int, int, int]  # digest, size and two times of a file as the index holds them
@@ -53,16 +52,16 @@ def read_file_records(connection: Connection, only: str | None = None) -> dict[s
     return {row[0]: row[1:] for row in rows}
 
 
-def has_same_names(skill: Skill, index: SectionIndex) -> bool:
+def has_same_names(skill: Skill, connection: Connection, meta: Mapping[str, str]) -> bool:
     """Return whether a large skill has the files that were indexed, by the times of its directories.
 
     A file that was written in place does not show here. Small skills, and indexes of older versions, which
     do not list directories, are always asked file by file.
     """
     try:
-        if int(index.meta.get("files", "0")) <= EXACT:
+        if int(meta.get("files", "0")) <= EXACT:
             return False
-        rows = index.connection.execute("SELECT path, modified_ns, changed_ns FROM directories").fetchall()
+        rows = connection.execute("SELECT path, modified_ns, changed_ns FROM directories").fetchall()
         return bool(rows) and all(
             has_times(os.path.join(skill.source, path), (mtime, ctime)) for path, mtime, ctime in rows
         )
@@ -156,7 +155,7 @@ def has_changes(skill: Skill, tokenizer: str = "ascii", folder: str = "", names:
     """
     try:
         with open_index(skill, tokenizer) as index:
-            if folder in ("", skill.source) and has_same_names(skill, index):
+            if folder in ("", skill.source) and has_same_names(skill, index.connection, index.meta):
                 return any(_has_change(skill, index.connection, name) for name in set(names))
             records = read_file_records(index.connection)
         files = list_files(folder or skill.source)

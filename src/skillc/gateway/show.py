@@ -83,7 +83,7 @@ def show_section(
     if index is None:
         return _read_section(_Headings(skill, None, file), title, queries, max_lines)
     with index:
-        if freshness.has_same_names(skill, index):
+        if freshness.has_same_names(skill, index.connection, index.meta):
             found = _read_first(_IndexedHeadings(skill, index, file), title, queries, max_lines)
             if found is not None:
                 return found

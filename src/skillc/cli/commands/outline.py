@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import show, workspace
+from skillc.cli import is_for_person, print_lines, show, workspace
 from skillc.cli.syntax import SKILL, Arguments, Command
 
 TYPE_CHECKING = False
@@ -22,9 +22,11 @@ $ skc outline pdf --level 2
 
 
 def run(arguments: Arguments) -> int:
-    from skillc.gateway import render_outline
-
-    entries = workspace().outline(arguments.text("skill"), arguments.count("level"))
+    name, level = arguments.text("skill"), arguments.count("level")
+    if not arguments.as_json and not is_for_person():
+        print_lines(workspace().outline_text(name, level))
+        return 0
+    entries = workspace().outline(name, level)
 
     def view() -> Iterator[str]:
         from skillc.cli.views import show_outline  # only where a person looks
@@ -32,4 +34,4 @@ def run(arguments: Arguments) -> int:
         return show_outline(entries)
 
     value = {"headings": entries} if arguments.text("format") == "object" else entries
-    return show(arguments, value, render_outline(entries), view)
+    return show(arguments, value, (), view)

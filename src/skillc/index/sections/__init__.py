@@ -6,6 +6,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from skillc.index.sections.outline import outline_lines
     from skillc.index.sections.reader import (
         DatabaseError,
         SectionIndex,

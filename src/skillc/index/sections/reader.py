@@ -166,17 +166,17 @@ def _open(skill: Skill, setting: str, runtime: str, path: str) -> SectionIndex |
     raise errors.IndexUnusable(skill.reference)
 
 
-def open_stale_index(skill: Skill) -> Connection | None:
-    """Open an index of a skill, current or not: for callers that check each file by its stamp."""
+def open_stale_index(skill: Skill) -> tuple[Connection | None, dict[str, str]]:
+    """Open an index of a skill, current or not, with its metadata: for callers that check each file."""
     for runtime in skill.runtimes():
         try:
             connection, meta = _connect_with_meta(_find_index(runtime, skill.source))
         except UnreadableIndex:
             continue
         if meta["skill_path"] == utf8_text(skill.source) and int(meta["schema_version"]) == SCHEMA_VERSION:
-            return connection
+            return connection, meta
         connection.close()
-    return None
+    return None, {}
 
 
 def read_index_meta(runtime: str, source: str) -> dict[str, str]:

@@ -14,13 +14,14 @@ from skillc.errors import Diagnostic
 from skillc.index import Stamp
 from skillc.index.cjk import segment
 from skillc.index.sections import reader
+from skillc.index.sections.outline import outline_lines
 from skillc.startup import sqlite
 from skillc.text import fold_line, one_line, utf8_text
 
 FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
 Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
 
-BUILDER = 2  # counts up when an index is written differently, so that the next build starts from nothing
+BUILDER = 3  # counts up when an index is written differently, so that the next build starts from nothing
 BATCH = 10_000  # headings that are inserted together
 LARGE = 4 * 1024 * 1024  # bytes of text from which larger pages pay
 
@@ -33,7 +34,7 @@ CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT NOT NULL,
     size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
     first_row INTEGER NOT NULL, row_count INTEGER NOT NULL,
     first_heading INTEGER NOT NULL, heading_count INTEGER NOT NULL,
-    description TEXT, diagnostics TEXT NOT NULL) WITHOUT ROWID;
+    description TEXT, diagnostics TEXT NOT NULL, outline TEXT NOT NULL) WITHOUT ROWID;
 """
 _DIRECTORIES = """
 CREATE TABLE IF NOT EXISTS directories
@@ -155,7 +156,8 @@ class SectionWriter:
         ]
         self._next_heading += len(headings)
         counts = (row, self._next_row - row, heading, len(headings))
-        self._files.append((name, digest, *stamp, *counts, description, _join(diagnostics)))
+        outline = outline_lines(name, ((level, text) for level, text, *_ in headings))
+        self._files.append((name, digest, *stamp, *counts, description, _join(diagnostics), outline))
         if len(self._headings) > BATCH:
             self.flush()
 
@@ -168,7 +170,7 @@ class SectionWriter:
     def flush(self) -> None:
         """Insert the small rows that are pending: one `executemany` is cheaper than many."""
         self._connection.executemany("INSERT INTO headings VALUES (?, ?, ?, ?, ?, ?)", self._headings)
-        sql = "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        sql = "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         self._connection.executemany(sql, self._files)
         self._headings, self._files = [], []
 
