@@ -139,8 +139,8 @@ def ask(library: Library, prompts: Iterable[Prompt]) -> list[Answer]:
     seen: list[dict[str, float]] = []
     features = Judge.features
 
-    def record(judge: Judge, candidate: Any) -> dict[str, float]:
-        seen.append(features(judge, candidate))
+    def record(judge: Judge, candidate: Any, head: Any) -> dict[str, float]:
+        seen.append(features(judge, candidate, head))
         return seen[-1]
 
     place = Path(tempfile.mkdtemp())

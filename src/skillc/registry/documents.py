@@ -17,7 +17,6 @@ from skillc.index.skills import (
     Database,
     SkillFile,
     SkillIndex,
-    Statistics,
     checksum,
     read_batch,
     read_note,
@@ -84,7 +83,7 @@ class DocumentFolder(VirtualFolder):
         """
         contents = {_path_of(skill_id): data for skill_id, _, data in documents}
         files = [SkillFile(_path_of(skill_id), skill_id, (0, 0, 0)) for skill_id, _, _ in documents]
-        batch = read_batch("", False, files, Statistics(self._writer, *self.key), contents=contents)
+        batch = read_batch("", False, files, True, contents=contents)
         gone = [*removals]
 
         def apply(execute: Any) -> bool:

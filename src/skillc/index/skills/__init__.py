@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         skill_index,
     )
     from skillc.index.skills.folder import Folder
-    from skillc.index.skills.invert import Statistics
     from skillc.index.skills.query import read_all_tags
     from skillc.index.skills.recall import Memory, recall_folder
     from skillc.index.skills.scan import SkillFile, Walk

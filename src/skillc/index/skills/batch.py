@@ -12,7 +12,7 @@ from time import time, time_ns
 
 from skillc.errors import Diagnostic, MissingField, warning
 from skillc.index import UNSETTLED, Stamp, stamp_of
-from skillc.index.skills.invert import InvertedLists, Inverter, SegmentLists, Statistics
+from skillc.index.skills.invert import InvertedLists, Inverter, SegmentLists
 from skillc.index.skills.postings import MAX_SLOTS
 from skillc.index.skills.scan import UNREADABLE, DiagnosticRow, SkillFile
 from skillc.index.skills.snapshot import Entry, Values
@@ -50,12 +50,12 @@ def read_batch(
     root: str,
     strict: bool,
     files: Sequence[SkillFile],
-    statistics: Statistics | None,
+    with_text: bool,
     on_progress: Callable[[int], None] = lambda count: None,
     until: float | None = None,
     contents: Mapping[str, bytes] | None = None,
 ) -> Batch:
-    """Read files in their order; with `statistics` also their texts, as posting lists.
+    """Read files in their order; `with_text` also their texts, as posting lists.
 
     `on_progress` is called with how many are read. At the time `until` the rest is left out. `contents` has
     files that are at hand, by path.
@@ -72,7 +72,7 @@ def read_batch(
         ]
         rows: list[SkillRow] = []
         lists = SegmentLists()
-        for chunk_rows, chunk_lists in read_chunks(jobs, strict, statistics, until):
+        for chunk_rows, chunk_lists in read_chunks(jobs, strict, with_text, until):
             rows += chunk_rows
             lists.add(chunk_lists)
             on_progress(start + len(rows))
@@ -88,7 +88,7 @@ def read_batch(
     return batch
 
 
-def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer, statistics: Statistics) -> Batch:
+def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer) -> Batch:
     """Return a batch of skills that have no files."""
     batch = Batch()
     for start in range(0, len(skills), MAX_SLOTS):
@@ -102,7 +102,7 @@ def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer, statistics: St
         for slot, skill in enumerate(weigh_terms(stemmer, texts)):
             inverter.add(slot, skill)
             batch.sketches.append(skill.sketch)
-        lists.add(inverter.invert(stemmer.vocabulary, statistics))
+        lists.add(inverter.invert(stemmer.vocabulary))
         batch.lists.append(lists)
         batch.entries += [
             Entry(i, i, ((0, 0, 0), text, needs, None, None, 0, tags)) for i, _, text, needs, tags, _ in group
@@ -111,33 +111,29 @@ def invert_texts(skills: Sequence[MemorySkill], stemmer: Stemmer, statistics: St
 
 
 def read_chunks(
-    jobs: Sequence[Job], strict: bool, statistics: Statistics | None, until: float | None = None
+    jobs: Sequence[Job], strict: bool, with_text: bool, until: float | None = None
 ) -> Iterator[Chunk]:
     """Yield what the files say, chunk by chunk; see `read_batch`.
 
-    Each chunk takes every n-th file, so that it is like all of them.
+    Each chunk takes every n-th file, so that all take about the same time.
     """
-    count = max(-(-len(jobs) // CHUNK), 2 if len(jobs) >= PARALLEL_FROM else 1)  # the same on all machines
+    count = max(-(-len(jobs) // CHUNK), 2 if len(jobs) >= PARALLEL_FROM else 1)
     chunks = [list(jobs[number::count]) for number in range(count)]
     workers = min(count_cores(), count) if can_spawn() else 0
-    with_text = statistics is not None
     if workers > 1 and (until is None or until - time() > WORKERS_START):
         return Pool(SkillReader, strict, with_text, until).run(chunks, workers, fork=False)
-    return map(SkillReader(strict, with_text, until, statistics), chunks)
+    return map(SkillReader(strict, with_text, until), chunks)
 
 
 class SkillReader:
-    """Reads SKILL.md files; called with the jobs of a chunk. For `statistics`, see `Inverter`."""
+    """Reads SKILL.md files; called with the jobs of a chunk."""
 
-    def __init__(
-        self, strict: bool, with_text: bool, until: float | None, statistics: Statistics | None = None
-    ) -> None:
+    def __init__(self, strict: bool, with_text: bool, until: float | None) -> None:
         self._until = until
         self._has_started = False
         self._strict = strict
         self._with_text = with_text
         self._stemmer = Stemmer()
-        self._statistics = statistics
 
     def __call__(self, jobs: Sequence[Job]) -> Chunk:
         self._stemmer.forget()
@@ -151,7 +147,7 @@ class SkillReader:
                 inverter.add(slot, skill)
                 sketches[slot] = skill.sketch
             rows += [(slot, values, sketches.get(slot)) for slot, values, _ in skills]
-        return rows, inverter.invert(self._stemmer.vocabulary, self._statistics)
+        return rows, inverter.invert(self._stemmer.vocabulary)
 
     def _read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Values, SkillText | None]]:
         """Yield the slots of files and what they say, until it is late; one file is always read."""

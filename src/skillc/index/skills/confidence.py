@@ -119,7 +119,7 @@ class Judge:
             skipped += self._values[term] if skills and term not in searched else 0.0
         whole = sum(self._values.values()) or 1.0
         self._sum = whole - skipped or 1.0
-        self._searched = [term for term in self._values if term in searched]
+        self.searched = [term for term in self._values if term in searched]
         special = sum(1 for term in self._values if term not in EVERYDAY_STEMS)
         self._task = {
             "constant": 1.0,
@@ -129,17 +129,20 @@ class Judge:
             "known": known / whole,
         }
 
-    def confidence(self, candidate: Candidate) -> float:
-        """Return how sure it is that a candidate is what the task wants."""
-        features = self.features(candidate)
+    def confidence(self, candidate: Candidate, head: Mapping[str, float]) -> float:
+        """Return how sure it is that a candidate is what the task wants.
+
+        `head` has those of the `searched` terms that it has, with their weights in its head, from 0 to 1.
+        """
+        features = self.features(candidate, head)
         return round(1 / (1 + exp(-sum(WEIGHTS[name] * value for name, value in features.items()))), 3)
 
-    def features(self, candidate: Candidate) -> dict[str, float]:
+    def features(self, candidate: Candidate, head: Mapping[str, float]) -> dict[str, float]:
         """Return the numbers that the confidence is made of."""
         covered = described = 0.0
-        for term, head in candidate.head_weights(self._searched).items():
+        for term, weight in head.items():
             covered += self._values[term]
-            described += self._values[term] * head
+            described += self._values[term] * weight
         return {
             **self._task,
             "covered": covered / self._sum,

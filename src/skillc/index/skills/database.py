@@ -6,8 +6,9 @@ file can be used (no home, a full or read-only disk), the same tables live in me
 SQLite notices damage to the structure of a file, not to what is in it. So checksums stand beside the
 values, and what is read is compared with them: `seal` is that of a folder's row and its segments, `digest`
 that of all its skills and directories, `checksum` that of a row. A term that is missing is missed by the
-term before it, which says what comes `next`, a skill in a slot by the sum of its segment's `slots`, a twin by
-the `members` of its group, and a row of `kin`, by which twins are found, by the checksum of their sums.
+term before it, which says what comes `next`, a skill in a slot by its segment, which says which slots are of
+`removed` ones, a twin by the `members` of its group, and a row of `kin`, by which twins are found, by the
+checksum of their sums.
 
 Damage to the order of a page makes SQLite return a sound row that was not asked for. So the keys of a row
 are in its checksum, and are compared with those that were asked for.
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 8  # of the tables; a file with another one is rebuilt
+VERSION = 9  # of the tables; a file with another one is rebuilt
 _DAMAGE = ("no such", "malformed", "Could not decode", "unsupported file format")  # beginnings of messages
 _MISREAD = (AttributeError, LookupError, TypeError, ValueError)  # of a value that we did not write
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
@@ -52,10 +53,10 @@ CREATE INDEX skill_by_id ON skills (id, folder);
 CREATE INDEX skill_by_slot ON skills (segment, slot);
 CREATE INDEX skill_to_index ON skills (folder) WHERE segment IS NULL AND description IS NOT NULL;
 CREATE TABLE segments (number INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER, size INTEGER,
-    skills INTEGER, slots INTEGER);
+    skills INTEGER, removed BLOB);
 CREATE TABLE postings (segment INTEGER, term TEXT, next TEXT, heads INTEGER, bodies INTEGER, lists INTEGER,
-    checksum INTEGER, head BLOB, body BLOB, PRIMARY KEY (segment, term)) WITHOUT ROWID;
-CREATE TABLE spellings (segment INTEGER, letter TEXT, terms TEXT, counts TEXT, checksum INTEGER,
+    checksum INTEGER, head BLOB, body BLOB, others BLOB, PRIMARY KEY (segment, term)) WITHOUT ROWID;
+CREATE TABLE spellings (segment INTEGER, letter TEXT, terms TEXT, checksum INTEGER,
     PRIMARY KEY (segment, letter)) WITHOUT ROWID;
 CREATE TABLE twins (number INTEGER PRIMARY KEY, members TEXT, checksum INTEGER);
 CREATE TABLE kin (key INTEGER, skill INTEGER, PRIMARY KEY (key, skill)) WITHOUT ROWID;

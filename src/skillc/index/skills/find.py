@@ -13,7 +13,8 @@ from skillc import errors
 from skillc.index.skills.database import Database, RecalledDatabase, library_file
 from skillc.index.skills.explain import FoundSkill, FoundSkills, explain, name_words
 from skillc.index.skills.folder import Folder
-from skillc.index.skills.query import Candidate, FolderReader, Query, allowed_edits
+from skillc.index.skills.query import Candidate, Query
+from skillc.index.skills.segment import FolderReader
 from skillc.index.skills.tokens import STOP_WORDS, Stemmer, split_typed
 from skillc.startup import RLock
 from skillc.text import count_edits
@@ -242,13 +243,17 @@ class _Search:
         corrections = self._spell(query, [first for first, _ in groups]) if query.corrections else {}
         if query.corrections and not corrections:
             return FoundSkills(), is_current  # what was found has other words than those that were typed
-        return FoundSkills([self._result(query, group) for group in groups], corrections), is_current
+        confidences = query.judge([first for first, _ in groups])
+        results = [self._result(query, *each) for each in zip(groups, confidences, strict=True)]
+        return FoundSkills(results, corrections), is_current
 
     def _spell(self, query: Query, results: list[Candidate]) -> dict[str, str]:
         """Return the corrections in words of the results; a term is only the stem of a word.
 
         Stems may be near where words are not: that of `several` is one letter away from `server`.
         """
+        from skillc.index.skills.typos import allowed_edits  # few tasks have corrections
+
         corrections = {}
         for typo, term in query.corrections.items():
             heads = (f"{result.skill_id} {result.description}".encode() for result in results)
@@ -363,12 +368,11 @@ class _Search:
                 owners.append(precedence)
         return owners
 
-    def _result(self, query: Query, group: Group) -> FoundSkill:
+    def _result(self, query: Query, group: Group, confidence: float) -> FoundSkill:
         candidate, copies = group
         directory = self._folder(candidate).skill_directory(candidate.path)
         name, owners = self._readers[candidate.precedence].repository.name, self._owners(candidate)
         also = [(self._readers[owner].repository.name, candidate.skill_id) for owner in owners[1:]]
-        confidence = query.judge.confidence(candidate)
         explain = lambda: self._explain(query, candidate)  # noqa: E731
         return FoundSkill(candidate, confidence, name, also, copies, directory, explain)
 

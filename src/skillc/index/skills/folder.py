@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from skillc.index import Stamp
     from skillc.index.skills.batch import Batch
-    from skillc.index.skills.query import FolderReader
     from skillc.index.skills.scan import DiagnosticRow, SkillFile
+    from skillc.index.skills.segment import FolderReader
 
     Plan = tuple[Snapshot, Walk, list[SkillFile]]  # the last snapshot, what is there, what must be read
 
@@ -265,7 +265,6 @@ class Folder:
 
     def _read(self, todo: list[SkillFile], with_text: bool, until: float | None) -> Batch:
         from skillc.index.skills.batch import Batch, read_batch
-        from skillc.index.skills.invert import Statistics
 
         if not todo:
             return Batch()
@@ -275,8 +274,7 @@ class Folder:
                 self.database.on_progress(self.root, count, len(todo))
 
         on_progress(0)
-        statistics = Statistics(self.database, *self.key) if with_text else None
-        batch = read_batch(self.root, self.strict, todo, statistics, on_progress, until)
+        batch = read_batch(self.root, self.strict, todo, with_text, on_progress, until)
         if len(batch.entries) < len(todo):
             on_progress(len(todo))  # for this time it is all
         return batch

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillc.index.skills import postings
 from skillc.index.skills.database import MAX_VALUES, checksum
-from skillc.index.skills.invert import MIN_FREQUENCY, encode_list, posting
+from skillc.index.skills.invert import encode_row, posting
 from skillc.index.skills.postings import MAX_SEGMENTS, MAX_SLOTS, Row
 from skillc.index.skills.snapshot import read_skills
 
@@ -31,8 +31,7 @@ def merge_if_due(execute: Any, folder: int) -> None:
 
     After many batches that were not merged, all are.
     """
-    skills = "(SELECT count(*) FROM skills WHERE segment = segments.number)"
-    sql = f"SELECT number, size, {skills} FROM segments WHERE folder = ? ORDER BY size, number"  # noqa: S608
+    sql = "SELECT number, size, skills FROM segments WHERE folder = ? ORDER BY size, number"
     segments: list[Segment] = execute(sql, (folder,)).fetchall()
     hollow = [segment for segment in segments if segment[2] < (1 - HOLLOW) * segment[1]]
     small: list[Segment] = []
@@ -71,8 +70,7 @@ def _merge(execute: Any, folder: int, segments: list[Segment]) -> None:
         rows = _merge_lists(execute, segments, new_slots, size)
         postings.store_lists(execute, new, _read_ahead(rows))
         _move_skills(execute, skills, new)
-        slots = size * (size - 1) // 2
-        execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (new, folder, size, size, slots))
+        execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", (new, folder, size, size, b""))
     for number in numbers:
         postings.delete_lists(execute, number)
         execute("DELETE FROM segments WHERE number = ?", (number,))
@@ -97,21 +95,18 @@ def _read_ahead(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _merge_lists(execute: Any, segments: list[Segment], new_slots: NewSlots, size: int) -> Iterator[Row]:
     """Yield the lists by term with the new slots, encoded for a segment of `size` slots."""
-    streams = [zip(postings.read_all_lists(execute, each[0]), repeat(each)) for each in segments]
+    streams = [zip(postings.read_all_rows(execute, each[0]), repeat(each)) for each in segments]
     for term, group in groupby(heapq.merge(*streams, key=_term_of), key=_term_of):
         heads: list[int] = []
         bodies: list[int] = []
-        total = 0
-        for (_, _, count, head, body), (segment, slots, skills) in group:
+        others: list[int] = []
+        for (_, _, _, head, body, other), (segment, slots, _) in group:
             heads += _move(postings.decode_list(head, slots), new_slots[segment])
-            old = list(postings.decode_list(body, slots))
-            new = _move(old, new_slots[segment])
-            bodies += new
-            # A skill may have the term and not keep it; assume that as many of those are gone as of all.
-            total += len(new) + round(max(0, count - len(old)) * skills / slots)
-        if heads or bodies or total >= MIN_FREQUENCY:
-            head, body = encode_list(heads, size), encode_list(bodies, size)
-            yield term, len(heads), total, head, body
+            bodies += _move(postings.decode_list(body, slots), new_slots[segment])
+            moves = map(new_slots[segment].__getitem__, postings.decode_slots(other))
+            others += [slot for slot in moves if slot is not None]
+        if heads or bodies or others:
+            yield encode_row(term, heads, bodies, others, size)
 
 
 def _term_of(pair: tuple[Row, Segment]) -> str:

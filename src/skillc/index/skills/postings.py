@@ -1,8 +1,9 @@
 """Posting lists: which skills have a term, with a weight of one byte each, by segment.
 
 A segment is up to 65,536 skills of one folder, each in a slot, in the order of their IDs. Skills that
-are added later form a new segment, and a removed skill leaves its slot empty, so that a change costs in
-proportion to what changed; `merge` puts small and hollow segments together.
+are added later form a new segment, and a removed skill leaves its slot empty and its postings in the lists,
+so that a change costs in proportion to what changed. Readers leave these out, so that no result depends on
+how skills came; `merge` puts small and hollow segments together.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-Row = tuple[str, int, int, bytes, bytes]  # a term, how many heads and bodies have it, its two lists
+# A term, how many heads and bodies have it, its two lists, and the slots of bodies that have it unlisted.
+Row = tuple[str, int, int, bytes, bytes, bytes]
 
 MAX_SLOTS = 1 << 16
 MAX_SEGMENTS = 4  # of a folder, before small ones are merged: a search asks each for every term
 MIN_TERM = 3  # letters of a term that may be meant by a typo
+CHECKSUM = 4  # bytes
 DENSE = 24  # where one skill in 24 has a term, a byte for each slot is better than a list of slots
 
 _COUNTS = "term, next, heads, bodies, lists, checksum"  # of a row of postings
@@ -30,39 +33,39 @@ _COUNTS = "term, next, heads, bodies, lists, checksum"  # of a row of postings
 
 def store_lists(execute: Any, segment: int, rows: Iterable[Row]) -> None:
     """Store the lists of a segment, which come in the order of their terms, after an empty term."""
-    last = end = ("", 0, 0, b"", b"")
-    counts: dict[str, int] = {}
+    last = end = ("", 0, 0, b"", b"", b"")
+    terms: list[str] = []
     for row in chain(rows, [end]):
-        term, heads, bodies, head, body = last
+        term, heads, bodies, head, body, others = last
         values = segment, term, row[0], heads, bodies, _list_checksum(head, body)
-        sql = "INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        execute(sql, (*values, checksum(*values), head, body))
-        counts[term] = heads + bodies
+        sql = "INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        execute(sql, (*values, checksum(*values), head, body, _seal(others)))
+        terms.append(term)
         if term and row[0][:1] != term[0]:
-            _store_spellings(execute, segment, term[0], counts)
-            counts.clear()
+            _store_spellings(execute, segment, term[0], terms)
+            terms.clear()
         last = row
 
 
-def _store_spellings(execute: Any, segment: int, letter: str, counts: dict[str, int]) -> None:
-    """Store the terms with a first letter, and how often each occurs: for typos, which need them all."""
-    words = {term: count for term, count in counts.items() if len(term) >= MIN_TERM and term.isalpha()}
-    values = segment, letter, " ".join(words), " ".join(map(str, words.values()))
-    execute("INSERT INTO spellings VALUES (?, ?, ?, ?, ?)", (*values, checksum(*values)))
+def _store_spellings(execute: Any, segment: int, letter: str, terms: list[str]) -> None:
+    """Store the terms with a first letter together: for typos, which need them all."""
+    words = " ".join(term for term in terms if len(term) >= MIN_TERM and term.isalpha())
+    values = segment, letter, words
+    execute("INSERT INTO spellings VALUES (?, ?, ?, ?)", (*values, checksum(*values)))
 
 
-def read_spellings(execute: Any, segment: int, letter: str) -> tuple[list[str], list[str]]:
-    """Return the terms of a segment with a first letter, and how often each occurs."""
-    sql = "SELECT terms, counts, checksum FROM spellings WHERE segment = ? AND letter = ?"
+def read_spellings(execute: Any, segment: int, letter: str) -> list[str]:
+    """Return the terms of a segment with a first letter."""
+    sql = "SELECT terms, checksum FROM spellings WHERE segment = ? AND letter = ?"
     row = execute(sql, (segment, letter)).fetchone()
     if row is None:
         sql = "SELECT 1 FROM postings WHERE segment = ? AND term >= ? AND term < ? LIMIT 1"
         if execute(sql, (segment, letter, chr(ord(letter) + 1))).fetchone():
             raise damage()
-        return [], []
-    terms, counts, check = row
-    verify(check, segment, letter, terms, counts)
-    return terms.split(), counts.split()
+        return []
+    terms, check = row
+    verify(check, segment, letter, terms)
+    return str(terms).split()
 
 
 def delete_lists(execute: Any, segment: int) -> None:
@@ -114,23 +117,50 @@ def read_lists(execute: Any, segment: int, terms: Sequence[str]) -> Iterator[tup
         raise damage()
 
 
-def read_all_lists(execute: Any, segment: int) -> Iterator[Row]:
-    """Yield all rows that were stored for a segment, in order."""
-    sql = f"SELECT {_COUNTS}, head, body FROM postings WHERE segment = ? ORDER BY term"  # noqa: S608
-    next_term = ""
-    for term, follower, heads, bodies, lists, check, head, body in execute(sql, (segment,)):
-        verify(check, segment, next_term, follower, heads, bodies, lists)
-        if term != next_term or lists != _list_checksum(head, body):
+def read_rows(execute: Any, segment: int, terms: Sequence[str]) -> Iterator[Row]:
+    """Yield all that was stored of some terms that a segment has."""
+    sql = f"SELECT {_COUNTS}, head, body, others FROM postings WHERE segment = ? AND term"  # noqa: S608
+    missing = set(terms)
+    for _, row in _verify_rows(segment, select_in(execute, sql, segment, terms)):
+        if row[0] not in missing:
             raise damage()
-        if term:
-            yield term, heads, bodies, head, body
+        missing.remove(row[0])
+        yield row
+    if missing:
+        raise damage()
+
+
+def read_all_rows(execute: Any, segment: int) -> Iterator[Row]:
+    """Yield all rows that were stored for a segment, in order."""
+    sql = f"SELECT {_COUNTS}, head, body, others FROM postings WHERE segment = ? ORDER BY term"  # noqa: S608
+    next_term = ""
+    for follower, row in _verify_rows(segment, execute(sql, (segment,))):
+        if row[0] != next_term:
+            raise damage()
+        if row[0]:
+            yield row
         next_term = follower
     if next_term:
         raise damage()
 
 
+def _verify_rows(segment: int, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, Row]]:
+    """Yield stored rows, each with the term that comes next."""
+    for term, follower, heads, bodies, lists, check, head, body, others in rows:
+        verify(check, segment, term, follower, heads, bodies, lists)
+        slots = others[CHECKSUM:]
+        if lists != _list_checksum(head, body) or others != _seal(slots):
+            raise damage()
+        yield follower, (term, heads, bodies, head, body, slots)
+
+
+def _seal(slots: bytes) -> bytes:
+    """Return slots after their checksum."""
+    return crc32(slots).to_bytes(CHECKSUM, "big") + slots if slots else b""
+
+
 def decode_slots(data: bytes | bytearray | memoryview) -> Sequence[int]:
-    """Return stored slots as numbers; each is two bytes, the lower one first."""
+    """Return stored slots as numbers."""
     if sys.byteorder == "little":
         return memoryview(data).cast("H")
     return [data[at] | data[at + 1] << 8 for at in range(0, len(data), 2)]
@@ -144,13 +174,35 @@ def decode_list(data: bytes, size: int) -> Iterable[tuple[int, int]]:
     return zip(decode_slots(data[: 2 * count]), data[2 * count :], strict=True)
 
 
-def weight_in_list(data: bytes, slot: int, size: int) -> int:
-    """Return the weight of a slot in a posting list of a segment of `size` slots."""
-    if not data:
-        return 0
+def read_weights(data: bytes, slots: Sequence[int], size: int) -> bytes:
+    """Return the weights that a posting list of a segment of `size` slots has for some slots, in order."""
     if len(data) == size:
-        return data[slot]
+        return bytes(map(data.__getitem__, slots))
     count = len(data) // 3
-    slots = decode_slots(memoryview(data)[: 2 * count])
-    at = bisect_left(slots, slot)
-    return data[2 * count + at] if at < count and slots[at] == slot else 0
+    listed = decode_slots(memoryview(data)[: 2 * count])
+    weights = bytearray(len(slots))
+    at = 0
+    for number, slot in enumerate(slots):
+        at = bisect_left(listed, slot, at)
+        if at == count:
+            break
+        if listed[at] == slot:
+            weights[number] = data[2 * count + at]
+    return bytes(weights)
+
+
+def encode_slots(slots: Iterable[int]) -> bytes:
+    """Return slots as they are stored: each in two bytes, the lower one first."""
+    from array import array  # searches do without
+
+    numbers = array("H", slots)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def count_slots(data: bytes, size: int, slots: frozenset[int]) -> int:
+    """Return how many of some slots a posting list of a segment of `size` slots has."""
+    if len(data) == size:
+        return sum(1 for slot in slots if data[slot])
+    return len(slots.intersection(decode_slots(data[: 2 * (len(data) // 3)])))

@@ -3,83 +3,42 @@
 The score of a skill is BM25+ of its head plus 0.8 times BM25+ of its body (see `weights`), over the strongest
 terms of the task: those that it repeats and those that few skills have. Whole task descriptions are long,
 and no skill has all their words; any may match.
-
-A word that no skill has may be a typo. The index's own terms are the dictionary: a term is near if it starts
-with the same letter and a few edits (letters that are missing, extra, wrong or swapped) lead to it, one for a
-word of five letters, two from nine. A word whose ending is misspelt keeps it where the right one is stemmed,
-so endings are compared alone.
 """
 
 from __future__ import annotations
 
-from itertools import chain
 from math import sqrt
 
 from skillc.index.skills.confidence import Judge
-from skillc.index.skills.database import damage, verify
+from skillc.index.skills.database import damage
 from skillc.index.skills.near_duplicates import Traits, read_group
-from skillc.index.skills.postings import (
-    MIN_TERM,
-    read_counts,
-    read_lists,
-    read_spellings,
-    verify_absence,
-    weight_in_list,
-)
+from skillc.index.skills.postings import read_spellings
 from skillc.index.skills.score import add_scores, top_slots
-from skillc.index.skills.snapshot import COLUMNS, PLACE, SEGMENT, SLOT, read_skills, split_lines
+from skillc.index.skills.snapshot import PLACE, SEGMENT, read_skills, split_lines
 from skillc.index.skills.tokens import STOP_WORDS, is_unspaced, split_typed
 from skillc.index.skills.weights import BYTE, K1, idf
-from skillc.text import count_edits, remove_accents
+from skillc.text import remove_accents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-    from skillc.index.skills.find import Searchable
+    from skillc.index.skills.segment import FolderReader, Segment
     from skillc.index.skills.tokens import Stemmer
 
     Order = tuple[float, str, int]  # best first, equals by ID, then by precedence
+    Place = tuple[int, int, int]  # of a skill: its score, negative, the number of its segment, its slot
 
 MAX_TERMS = 64  # of a task: the strongest
 LONG = 48  # terms of a task beyond which the first of them choose skills, and the others rank only these
 CHOOSING = 16  # such terms
-MIN_CHOSEN = 40  # skills of a segment
+MIN_CHOSEN = 40  # skills
 MAX_WORDS = 20_000  # of a task that are read
 MAX_TYPED = 16  # words of a task whose typos are corrected: in a longer one others say enough
 BODY = 0.8  # what the body counts against name and description
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
-MAX_SEGMENTS = 100  # whose caches are kept
-MAX_COUNTS = 50_000  # terms of a segment whose counts are cached
-MAX_BOUNDS = 10_000  # of prefixes in a segment that are cached
-MAX_LISTS = 16 << 20  # bytes of a segment's lists that are cached
 SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
-
-
-class FolderReader:
-    """The folder of a repository in an open index, where it has a number."""
-
-    def __init__(self, repository: Searchable, execute: Any, number: int) -> None:
-        self.repository = repository
-        self.execute = execute
-        self.folder = number
-
-    def segments(self) -> Iterator[Segment]:
-        cache: dict[int, Segment] = self.repository.folder.database.segments
-        if len(cache) > MAX_SEGMENTS:  # most are merged into others by now
-            cache.clear()
-        sql = "SELECT number, size FROM segments WHERE folder = ? ORDER BY number"
-        for number, size in self.execute(sql, (self.folder,)).fetchall():
-            yield cache.get(number) or cache.setdefault(number, Segment(number, size))
-
-    def has_skill(self, skill_id: str) -> bool:
-        """Return whether the folder offers a skill; raise DatabaseError if one is missing in the index."""
-        rows = list(read_skills(self.execute, "id", [skill_id], ("folder", self.folder)))
-        if not rows:
-            for segment in self.segments():
-                segment.verify_absence(self.execute, skill_id)
-        return any(is_offered for is_offered, _ in rows)
 
 
 class Candidate:
@@ -104,121 +63,8 @@ class Candidate:
         """Return its sort key: best first, equals by ID, then by precedence."""
         return -self.score, self.skill_id, self.precedence
 
-    def head_weights(self, terms: Iterable[str]) -> dict[str, float]:
-        """Return those of the terms that it has, with their weights in its head, from 0 to 1."""
-        return self.place[0].head_weights(self.place[1], terms) if self.place else {}
-
     def traits(self) -> Traits:
         return Traits(self.skill_id, self.description, self.digest, self.sketch)
-
-
-class Segment:
-    """A segment, which never changes, with a cache of counts and lists: tasks share most of their words."""
-
-    __slots__ = ("_bounds", "_counts", "_list_bytes", "_lists", "number", "size")
-
-    def __init__(self, number: int, size: int) -> None:
-        self.number = number
-        self.size = size
-        self._counts: dict[str, tuple[int, int]] = {}
-        self._lists: dict[str, tuple[bytes, bytes]] = {}
-        self._list_bytes = 0
-        self._bounds: dict[str, int] = {}
-
-    def ranges(self, execute: Any, prefixes: Collection[str]) -> list[tuple[int, int]]:
-        """Return where the skills below some prefixes are: slots are in the order of IDs."""
-        if len(self._bounds) > MAX_BOUNDS:
-            self._bounds.clear()
-        texts = [pair for p in prefixes for pair in ((p, f"{p}\0"), (f"{p}/", f"{p}0"))]  # "0" follows "/"
-        return [(self._bound(execute, start), self._bound(execute, end)) for start, end in texts]
-
-    def _bound(self, execute: Any, text: str) -> int:
-        """Return the first slot whose skill has an ID that is not before a text; that may be empty."""
-        low, high = 0, self.size
-        if text in self._bounds:
-            return self._bounds[text]
-        while low < high:
-            middle = (low + high) // 2
-            slot, skill_id = self._next_skill(execute, middle)
-            if skill_id is not None and slot < high and skill_id < text:
-                low = slot + 1
-            else:
-                high = middle
-        self._bounds[text] = low
-        return low
-
-    def _next_skill(self, execute: Any, slot: int) -> tuple[int, str | None]:
-        """Return the first slot from one on that is not empty, and the ID there."""
-        sql = f"SELECT checksum, {COLUMNS} FROM skills WHERE segment = ? AND slot >= ? ORDER BY slot LIMIT 1"  # noqa: S608
-        row = execute(sql, (self.number, slot)).fetchone()
-        if row is None:
-            return self.size, None
-        verify(*row)
-        _, _, _, segment, found, _, skill_id, *_ = row
-        if segment != self.number or found < slot:
-            raise damage()
-        return found, skill_id
-
-    def verify_absence(self, execute: Any, skill_id: str) -> None:
-        """Raise DatabaseError if a slot has an ID that was not found by itself."""
-        if self._next_skill(execute, self._bound(execute, skill_id))[1] == skill_id:
-            raise damage()
-
-    def counts(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return how many heads and bodies have each of some terms."""
-        if len(self._counts) > MAX_COUNTS:
-            self._counts.clear()
-        counts = {term: self._counts[term] for term in terms if term in self._counts}
-        if len(counts) < len(terms):
-            new = [term for term in terms if term not in counts]
-            found = dict.fromkeys(new, (0, 0)) | read_counts(execute, self.number, new)
-            for term in new:
-                if found[term] == (0, 0):
-                    verify_absence(execute, self.number, term)
-            self._counts |= found
-            counts |= found
-        return counts
-
-    def lists(self, execute: Any, terms: Collection[str]) -> dict[str, tuple[bytes, bytes]]:
-        """Return the posting lists of each term, for head and body."""
-        if self._list_bytes > MAX_LISTS:
-            self._lists.clear()
-            self._list_bytes = 0
-        new = [term for term in terms if term not in self._lists]
-        here = [term for term, count in self.counts(execute, new).items() if count != (0, 0)]
-        lists = dict.fromkeys(new, (b"", b"")) | dict(read_lists(execute, self.number, here))
-        self._lists |= lists
-        self._list_bytes += sum(len(head) + len(body) for head, body in lists.values())
-        return self._lists
-
-    def head_weights(self, slot: int, terms: Iterable[str]) -> dict[str, float]:
-        """Return the terms that a skill has, with their weights in its head; their lists were read."""
-        weights = {}
-        for term in terms:
-            head, body = self._lists[term]
-            weight = weight_in_list(head, slot, self.size)
-            if weight or weight_in_list(body, slot, self.size):
-                weights[term] = weight / 255
-        return weights
-
-    def rows(self, execute: Any, slots: Sequence[int]) -> dict[int, list[Any]]:
-        """Return the rows of the offered skills in some slots, by slot."""
-        rows = list(read_skills(execute, "slot", slots, ("segment", self.number)))
-        if len(rows) < len(slots):
-            self._verify_slots(execute, {*slots}.difference(row[SLOT] for _, row in rows))
-        return {row[SLOT]: row[PLACE:] for is_offered, row in rows if is_offered}
-
-    def _verify_slots(self, execute: Any, missing: Collection[int]) -> None:
-        """Raise DatabaseError if a slot is empty although no skill was removed from it.
-
-        Such a skill is not there at all, or is there and was not found.
-        """
-        at = f"total(slot IN ({', '.join(map(str, missing))}))"
-        sql = f"SELECT count(*), coalesce(sum(slot), 0), {at} FROM skills WHERE segment = ?"  # noqa: S608
-        *found, misses = execute(sql, (self.number,)).fetchone()
-        sql = "SELECT skills, slots FROM segments WHERE number = ?"
-        if misses or (*found,) != execute(sql, (self.number,)).fetchone():
-            raise damage()
 
 
 def read_all_tags(execute: Any) -> list[str]:
@@ -255,6 +101,7 @@ class Query:
             for precedence, reader in enumerate(readers)
             for segment in reader.segments()
         ]
+        self._total = sum(segment.skills for _, _, segment in self._segments)
         self.corrections: dict[str, str] = {}
         counts = self._count_skills(self._counts)
         # One word that matches says more than a guess at another.
@@ -262,43 +109,76 @@ class Query:
         if not has_match and len(words) <= MAX_TYPED:
             counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
         self.weights = self._weigh(counts)
-        total = sum(segment.size for _, _, segment in self._segments)
-        self.judge = Judge(self._words, self._counts, counts, total, self.weights, stemmer)
+        self._judge = Judge(self._words, self._counts, counts, self._total, self.weights, stemmer)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
         """Return the best skills, in order, and the place after which others may be missing, if any.
 
-        Each segment gives `limit` skills; its others come after the last of these.
+        They are chosen from all segments together: results must not depend on which skills share one.
         """
-        candidates: list[Candidate] = []
-        ends: list[Order] = []
-        for precedence, execute, segment in self._segments:
-            lists = segment.lists(execute, self.weights)
-            shares = [
-                [
-                    (weight / self._highest, data)
-                    for weight, data in zip(weights, lists[term], strict=True)
-                    if data
-                ]
-                for term, weights in self.weights.items()
-            ]
-            split = CHOOSING if len(shares) > LONG else len(shares)
-            choosing, others = list(chain(*shares[:split])), list(chain(*shares[split:]))
+        terms = [*self.weights]
+        choosing = terms[:CHOOSING] if len(terms) > LONG else terms
+        others = terms[len(choosing) :]
+        places = self._choose(choosing, max(2 * limit, MIN_CHOSEN) if others else limit)
+        if others:
+            places = self._first(self._add(others, places), limit)
+        found = self._read(places)
+        end = max(candidate.order() for _, _, candidate in found) if 0 < limit <= len(found) else None
+        return sorted((c for _, is_offered, c in found if is_offered), key=Candidate.order), end
+
+    def _choose(self, terms: Sequence[str], count: int) -> list[Place]:
+        """Return the best places by the lists of some terms."""
+        places: list[Place] = []
+        for number, (_, execute, segment) in enumerate(self._segments):
+            lists = self._lists(number, terms)
             ranges = None if self._prefixes is None else segment.ranges(execute, self._prefixes)
-            slots = top_slots(segment.size, choosing, max(2 * limit, MIN_CHOSEN) if others else limit, ranges)
-            if others:
-                slots = add_scores(segment.size, others, slots)[:limit]
-            scores = {slot: round(SCALE * self._highest * score, 4) for slot, score in slots}
-            rows = segment.rows(execute, list(scores))
-            candidates += [
-                Candidate(precedence, scores[slot], row, (segment, slot)) for slot, row in rows.items()
-            ]
-            if len(slots) >= limit:
-                last = slots[-1][0]
-                ends.append((-scores[last], rows[last][1] if last in rows else "", precedence))
-        candidates.sort(key=Candidate.order)
-        return candidates, min(ends, default=None)
+            slots = top_slots(segment.size, lists, count, ranges, segment.removed)
+            places += [(-score, number, slot) for slot, score in slots]
+        return self._first(places, count)
+
+    def _add(self, terms: Sequence[str], places: Iterable[Place]) -> list[Place]:
+        """Return some places with what the lists of more terms add to their scores."""
+        scores: list[dict[int, int]] = [{} for _ in self._segments]
+        for score, number, slot in places:
+            scores[number][slot] = -score
+        for number, (_, _, segment) in enumerate(self._segments):
+            if scores[number]:
+                add_scores(segment.size, self._lists(number, terms), scores[number])
+        return [(-score, n, slot) for n, slots in enumerate(scores) for slot, score in slots.items()]
+
+    def _lists(self, number: int, terms: Sequence[str]) -> list[tuple[float, bytes]]:
+        """Return the posting lists of some terms in a segment, each with the share that it counts with."""
+        _, execute, segment = self._segments[number]
+        lists = segment.lists(execute, self.weights)
+        return [
+            (weight / self._highest, data)
+            for term in terms
+            for weight, data in zip(self.weights[term], lists[term], strict=True)
+            if data
+        ]
+
+    def _first(self, places: list[Place], count: int) -> list[Place]:
+        """Return the best of some places; of those that are equal with the last, the first by ID."""
+        places.sort()
+        if len(places) > count > 0 and places[count - 1][0] == (score := places[count][0]):
+            ties = self._read([place for place in places if place[0] == score])
+            places = [place for place in places if place[0] < score]
+            places += [place for place, _, _ in sorted(ties, key=lambda tie: tie[2].order())]
+        return places[:count]
+
+    def _read(self, places: Iterable[Place]) -> list[tuple[Place, bool, Candidate]]:
+        """Return the skills in some places, each with its place and whether it is offered."""
+        scores: list[dict[int, int]] = [{} for _ in self._segments]
+        for negative, number, slot in places:
+            scores[number][slot] = -negative
+        found = []
+        for number, (precedence, execute, segment) in enumerate(self._segments):
+            for slot, (is_offered, row) in segment.rows(execute, [*scores[number]]).items():
+                place = -scores[number][slot], number, slot
+                score = round(SCALE * self._highest * scores[number][slot], 4)
+                found.append((place, is_offered, Candidate(precedence, score, row, (segment, slot))))
+        return found
 
     def twins(self, candidate: Candidate) -> list[Candidate]:
         """Return the group of a candidate in all folders, itself included, without scores."""
@@ -314,6 +194,15 @@ class Query:
             if is_offered and its.number == row[SEGMENT] and its_execute is execute
         ]
 
+    def judge(self, candidates: Sequence[Candidate]) -> list[float]:
+        """Return how sure it is of each of some candidates that the task wants it."""
+        weights: dict[Candidate, dict[str, float]] = {}
+        for _, _, segment in self._segments:
+            here = {c.place[1]: c for c in candidates if c.place and c.place[0] is segment}
+            found = segment.head_weights(sorted(here), self._judge.searched) if here else []
+            weights |= {here[slot]: each for slot, each in zip(sorted(here), found, strict=True)}
+        return [self._judge.confidence(candidate, weights.get(candidate, {})) for candidate in candidates]
+
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""
         return self._words[term].decode("utf-8", "replace")
@@ -324,6 +213,8 @@ class Query:
 
     def _correct(self, terms: Sequence[str]) -> list[str]:
         """Replace terms that no skill has by the nearest that some have; return those."""
+        from skillc.index.skills.typos import choose_term, measure_terms  # most tasks have words that match
+
         replacements = []
         for term in terms:
             if not term.isascii() and is_unspaced(term):
@@ -332,11 +223,10 @@ class Query:
             letters = word if word.isascii() else remove_accents(word)
             if not letters.isalpha() or word.encode() in STOP_WORDS:
                 continue
-            near = choose_term(
-                pair
-                for _, execute, segment in self._segments
-                for pair in nearest_terms(execute, segment.number, segment.size, letters, term).items()
-            )
+            distances: dict[str, int] = {}
+            for _, execute, segment in self._segments:
+                distances |= measure_terms(read_spellings(execute, segment.number, term[0]), letters, term)
+            near = choose_term(distances, self._count_skills(distances), self._total)
             if near is not None:
                 self._counts[near] = self._counts.get(near, 0) + self._counts.pop(term)
                 self._words.setdefault(near, near.encode())
@@ -356,7 +246,7 @@ class Query:
 
     def _weigh(self, counts: dict[str, tuple[int, int]]) -> dict[str, tuple[float, float]]:
         """Return the weights of the strongest terms in head and body, by how many skills have each."""
-        total = sum(segment.size for _, _, segment in self._segments)
+        total = self._total
         terms = [term for term in self._counts if counts.get(term, (0, 0)) != (0, 0)]
         # Skills that share only stop words with a task do not fit it, unless it has no other words.
         keywords = [term for term in terms if self._words[term] not in STOP_WORDS]
@@ -372,52 +262,3 @@ class Query:
             weights[term] = head if heads else 0.0, body if bodies else 0.0
         strongest = sorted(sorted(weights), key=strength.__getitem__, reverse=True)  # equals by term
         return {term: weights[term] for term in strongest[:MAX_TERMS]}
-
-
-MIN_WORD, LONG_WORD = 5, 9  # letters from which on a word may have one wrong, and two
-_ENDINGS = "s es ed er ers ing ion ions ation ations ment ments able ance ence ive al ly ity ness y ies"
-ENDINGS = _ENDINGS.split()
-MAX_ENDING = 7  # letters, one more than those have
-MANY = 1000  # skills; where there are more, a term that only one has may be a typo itself
-
-
-def allowed_edits(word: str) -> int:
-    """Return how many letters of a word may be wrong."""
-    return 0 if len(word) < MIN_WORD else 1 if len(word) < LONG_WORD else 2
-
-
-def nearest_terms(execute: Any, segment: int, size: int, word: str, stem: str) -> dict[str, tuple[int, int]]:
-    """Return the terms of a segment near a word, with their distance and how many skills have each."""
-    limit = allowed_edits(word)
-    if not limit:
-        return {}
-    shortest = max(min(len(stem) - limit, len(word) - MAX_ENDING), MIN_WORD - limit, MIN_TERM)
-    letters = set(stem)
-    near: dict[str, tuple[int, int]] = {}
-    terms, counts = read_spellings(execute, segment, stem[0])
-    for at, term in enumerate(terms):
-        if not shortest <= len(term) <= len(stem) + limit:
-            continue
-        distance = limit + 1
-        if word.startswith(term) and len(term) >= MIN_WORD:
-            distance = min(count_edits(word[len(term) :], ending, limit) for ending in ENDINGS)
-        elif len(letters.symmetric_difference(term)) <= 2 * limit:  # which takes less time to see
-            distance = _count_edits_of_stem(stem, term, limit)
-        if distance <= limit and (skills := int(counts[at])) >= (2 if size > MANY else 1):
-            near[term] = distance, skills
-    return near
-
-
-def _count_edits_of_stem(stem: str, term: str, limit: int) -> int:
-    edits = count_edits(stem, term, limit)
-    if edits > limit and term.endswith("i"):  # a final y becomes an i
-        edits = count_edits(stem, f"{term[:-1]}y", limit)
-    return edits
-
-
-def choose_term(terms: Iterable[tuple[str, tuple[int, int]]]) -> str | None:
-    """Return the nearest of some terms; of equals the one that most skills have, then the first."""
-    best: dict[str, tuple[int, int]] = {}
-    for term, (distance, skills) in terms:
-        best[term] = distance, best.get(term, (0, 0))[1] + skills
-    return min(best, key=lambda term: (best[term][0], -best[term][1], term), default=None)

@@ -9,13 +9,13 @@ Sums that may not fit into a byte go on in two. Sparse lists are added one by on
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
+from operator import add
 
-from skillc.index.skills.postings import decode_slots
+from skillc.index.skills.postings import decode_slots, read_weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _LOW = 0 if sys.byteorder == "little" else 1  # where the low byte of two is
 
@@ -36,11 +36,12 @@ def top_slots(
     lists: Sequence[tuple[float, bytes]],
     limit: int,
     ranges: Sequence[tuple[int, int]] | None = None,
+    removed: Iterable[int] = (),
 ) -> list[tuple[int, int]]:
     """Return the slots with the highest scores, best first, equals by slot, each with its score.
 
     `lists` are posting lists as they are stored, each with the share that it counts with. Slots outside of
-    `ranges`, from one to before another, are left out.
+    `ranges`, from one to before another, are left out, and `removed` ones.
     """
     scores = _add_dense(size, [(weight_table(share), data) for share, data in lists if len(data) == size])
     cells = memoryview(scores).cast("H")
@@ -56,31 +57,20 @@ def top_slots(
             inside[2 * start : 2 * end] = scores[2 * start : 2 * end]
         scores = inside
         cells = memoryview(scores).cast("H")
+    for slot in removed:
+        cells[slot] = 0
     highest = sum([weight_table(share)[255] for share, _ in lists])
     slots = sorted(_candidates(scores, highest, limit), key=cells.__getitem__, reverse=True)  # stable
     return [(slot, cells[slot]) for slot in slots[:limit]]
 
 
-def add_scores(
-    size: int, lists: Sequence[tuple[float, bytes]], slots: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return some slots with what further lists add to their scores, best first, equals by slot."""
-    scores = dict(sorted(slots))
+def add_scores(size: int, lists: Sequence[tuple[float, bytes]], scores: dict[int, int]) -> None:
+    """Add to the scores of some slots what further lists say."""
+    slots = sorted(scores)
+    sums = [scores[slot] for slot in slots]
     for share, data in lists:
-        table = weight_table(share)
-        count = len(data) // 3
-        listed = decode_slots(data[: 2 * count]) if len(data) != size else None
-        at = 0
-        for slot in scores:
-            if listed is None:
-                scores[slot] += table[data[slot]]
-                continue
-            at = bisect_left(listed, slot, at)
-            if at == count:
-                break
-            if listed[at] == slot:
-                scores[slot] += table[data[2 * count + at]]
-    return sorted(scores.items(), key=lambda pair: -pair[1])  # stable
+        sums = [*map(add, sums, read_weights(data, slots, size).translate(weight_table(share)))]
+    scores.update(zip(slots, sums, strict=True))
 
 
 def _add_dense(size: int, lists: Sequence[tuple[bytes, bytes]]) -> bytearray:

@@ -136,7 +136,7 @@ class Snapshot:
         )
 
 
-_SEGMENTS = "SELECT number, size, skills, slots FROM segments WHERE folder = ? ORDER BY number"
+_SEGMENTS = "SELECT number, size, skills, removed FROM segments WHERE folder = ? ORDER BY number"
 _SKILLS = (
     "SELECT path, id, size, modified, changed, description, capabilities, metadata, noticed, digest "
     "FROM skills WHERE folder = ? ORDER BY path"

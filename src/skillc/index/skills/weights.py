@@ -12,14 +12,14 @@ when a task is searched for.
 from __future__ import annotations
 
 from itertools import repeat
-from math import log
+from math import fsum, inf, log
 
 from skillc.index.skills.near_duplicates import make_sketch
 from skillc.index.skills.tokens import split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     from skillc.index.skills.tokens import Stemmer
 
@@ -30,6 +30,7 @@ OUTLINE = 0.15  # what a word of the outline counts there
 HEADING_BOOST = 2  # how often a word of a heading counts in the outline
 FIELDS = {"name": NAME_BOOST, "description": 1, "tags": 1, "headings": HEADING_BOOST * OUTLINE}  # of the head
 OPENING = 300  # bytes of the body, without headings, that are in the outline
+MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 HEAD_BONUS, BODY_BONUS = 0.3, 0.6  # for a term of the head, and for one that is in the body alone
 BYTE = 255 / (1 + BODY_BONUS)  # from weights to what is stored
 
@@ -76,31 +77,48 @@ class SkillText:
 
 
 class TermWeights:
-    """The weights of terms, by number; in the body without bonus, the first `shared_count` always kept."""
+    """The weights of terms, by number; those of the body without bonus.
 
-    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "shared_count", "sketch")
+    Of a body, the index keeps the terms of the name, description and tags, and the strongest of the others.
+    `other_terms` are those that it does not keep.
+    """
+
+    __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "other_terms", "sketch")
 
     def __init__(
-        self, head: dict[int, int], outline: dict[int, int], body: dict[int, int], hashes: list[int]
+        self, stemmer: Stemmer, head: dict[int, int], outline: dict[int, int], body: dict[int, int]
     ) -> None:
-        shared = {term: body.pop(term) for term in head if term in body}
-        self.sketch = make_sketch(map(hashes.__getitem__, (*head, *body)))
+        self.sketch = make_sketch(map(stemmer.hashes.__getitem__, (*head, *body)))
         sums: dict[int, float] = {**head}
         for term, count in outline.items():
             sums[term] = sums.get(term, 0) + OUTLINE * count
         self.head_terms, self.head_weights = (*sums,), _weigh(sums.values(), HEAD_LENGTH, HEAD_BONUS)
-        self.body_terms: Sequence[int] = (*shared, *body)
-        self.body_weights = _weigh((*shared.values(), *body.values()), BODY_LENGTH, 0)
-        self.shared_count = len(shared)
+        weights = dict(zip(body, _weigh(body.values(), BODY_LENGTH, 0), strict=True))
+        terms = [*body]
+        limit = MAX_BODY_TERMS + len(body.keys() & head)
+        if len(terms) > limit:
+            terms = _rank_terms(stemmer.vocabulary, weights, head)
+        self.body_terms, self.other_terms = terms[:limit], terms[limit:]
+        self.body_weights = bytes(map(weights.__getitem__, self.body_terms))
+
+
+def _rank_terms(vocabulary: Sequence[bytes], weights: Mapping[int, int], first: Container[int]) -> list[int]:
+    """Return the terms of a body by their strength, after the `first` ones, equals by their letters."""
+    from skillc.index.skills.rarity import RARE, RARITIES  # a table that searches do without
+
+    def strength(number: int) -> float:
+        return inf if number in first else weights[number] * RARITIES.get(vocabulary[number], RARE)
+
+    return sorted(sorted(weights, key=vocabulary.__getitem__), key=strength, reverse=True)  # stable
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
     words = SkillText.head_words, SkillText.outline_words, lambda text: split_words(text.body)
     heads, outlines, bodies = (stemmer.count_terms(map(field, texts)) for field in words)
-    return list(map(TermWeights, heads, outlines, bodies, repeat(stemmer.hashes)))
+    return list(map(TermWeights, repeat(stemmer), heads, outlines, bodies))
 
 
 def _weigh(counts: Collection[float], mean_length: int, bonus: float) -> bytes:
-    length = sum(counts)
+    length = fsum(counts)  # the same in any order
     table = {n: int(BYTE * (tf_weight(n, length, mean_length) + bonus)) or 1 for n in set(counts)}
     return bytes(map(table.__getitem__, counts))

@@ -10,7 +10,7 @@ from skillc.index.skills.batch import Batch
 from skillc.index.skills.database import checksum
 from skillc.index.skills.merge import merge_if_due, next_segment
 from skillc.index.skills.near_duplicates import Traits, TwinChange
-from skillc.index.skills.postings import MAX_SLOTS, delete_lists, store_lists
+from skillc.index.skills.postings import MAX_SLOTS, delete_lists, encode_slots, store_lists
 from skillc.index.skills.scan import Directory
 from skillc.index.skills.snapshot import HIDDEN, OFFERED, find_folder, read_skills, seal_folder, stored_path
 from skillc.text import utf8_text
@@ -109,11 +109,11 @@ def _write_batch(execute: Any, twins: TwinChange, folder: int, batch: Batch) -> 
             twins.add(number + place, Traits(skill_id, description, entry.digest, sketch))
     for place, lists in enumerate(batch.lists):
         size = min(len(batch.entries) - place * MAX_SLOTS, MAX_SLOTS)
-        sql = "SELECT count(*), sum(slot) FROM skills WHERE segment = ?"
-        skills, slots = execute(sql, (segment + place,)).fetchone()
+        sql = "SELECT count(*) FROM skills WHERE segment = ?"
+        (skills,) = execute(sql, (segment + place,)).fetchone()
         if skills:
             store_lists(execute, segment + place, lists.rows(size))
-            row = segment + place, folder, size, skills, slots
+            row = segment + place, folder, size, skills, b""
             execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
     ids = [entry.skill_id for entry in batch.entries]
     if len(ids) >= FEW:  # rows start as offered, so that only IDs that occur twice need a check
@@ -130,8 +130,12 @@ def _remove_skill(execute: Any, twins: TwinChange, folder: int, path: str) -> No
     ):
         twins.remove(number)
         execute("DELETE FROM skills WHERE number = ?", (number,))
-        sql = "UPDATE segments SET skills = skills - 1, slots = slots - ? WHERE number = ?"
-        execute(sql, (slot, segment))
+        if segment is not None:
+            sql = (
+                "UPDATE segments SET skills = skills - 1, removed = CAST(removed || ? AS BLOB)"
+                " WHERE number = ?"
+            )
+            execute(sql, (encode_slots([slot]), segment))
         _mark_offer(execute, folder, skill_id)
 
 

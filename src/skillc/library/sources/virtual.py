@@ -10,7 +10,6 @@ from skillc.index.skills import (
     Folder,
     MemorySkill,
     SkillIndex,
-    Statistics,
     find_folder,
     invert_texts,
     write_change,
@@ -55,7 +54,7 @@ class MemoryFolder(VirtualFolder):
                 return
             removals = [skill_id for skill_id in last if current.get(skill_id) != last[skill_id]]
             new = sorted(skill for skill_id, skill in current.items() if last.get(skill_id) != skill)
-            batch = invert_texts(new, self._index.stemmer, Statistics(self.database, *self.key))
+            batch = invert_texts(new, self._index.stemmer)
             self.database.write(lambda execute: write_change(execute, *self.key, None, removals, batch))
             self._skills = current
 
