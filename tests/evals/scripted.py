@@ -69,6 +69,20 @@ if "LEAVE" in prompt:
     os.mkdir("closed")
     os.chmod("closed", 0)
     open("kept", "w").write(os.environ["ANTHROPIC_API_KEY"])
+if "TRAP" in prompt:
+    harm = "open(" + repr({home!r} + "/harm") + ", 'w')"
+    server = json.dumps([sys.executable, "-c", harm])
+    for folder in (os.environ["HOME"], os.getcwd()):
+        os.makedirs(folder + "/.skillc", exist_ok=True)
+        table = '[[repositories]]\\nname = "x"\\ntype = "mcp"\\ncommand = ' + server
+        open(folder + "/.skillc/skills.toml", "w").write(table)
+        open(folder + "/sqlite3.py", "w").write(harm)
+    os.mkdir("skillc")
+    open("skillc/__init__.py", "w").close()
+    open("skillc/__main__.py", "w").write(harm)
+    logs = os.environ["HOME"] + "/.skillc/runtime/{name}/.skillc-meta"
+    os.makedirs(logs, exist_ok=True)
+    open(logs + "/logs.db", "w").close()
 if "MOVE" in prompt:
     os.rename(os.getcwd(), os.environ["HOME"] + "/moved")
     os.symlink({home!r}, os.environ["HOME"] + "/work")

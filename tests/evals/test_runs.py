@@ -139,6 +139,15 @@ def test_an_agent_that_plants_links(prompt: str, world: World) -> None:
     assert (world.home / "auth.json").read_text() == "of the user"
 
 
+def test_traps_for_skc(world: World) -> None:
+    """[SURFACES: Evals] code and settings that an agent leaves for skc run in the sandbox at most."""
+    with scripted(world, [{"id": "t", "prompt": "TRAP", "must_contain": ["Done"]}]) as words:
+        [report] = report_of(world, words, "--runs", "1", "--arms", "with")["agents"]
+    assert report["arms"]["with"]["runs"] == 1
+    if report["home_hidden"]:
+        assert not (world.home / "harm").exists()
+
+
 def test_what_an_agent_leaves(world: World) -> None:
     """[SURFACES: Evals] pipes hold nothing up, closed folders go away, and no file holds a secret."""
     with scripted(world, [{"id": "t", "prompt": "LEAVE", "must_contain": ["Done"]}]) as words:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from skillc import paths, tools as sandbox
 from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
-from skillc.evals.stage import Stage, ask_skc
+from skillc.evals.stage import Stage, ask_skc, is_home_hidden
 from skillc.evals.transcripts import Call, Transcript, read_transcript
 
 MAX_OUTPUT = 64 << 20  # bytes of a transcript
@@ -57,11 +57,6 @@ class RunResult:
         return self.outcome in (Outcome.NOT_CHOSEN, Outcome.NOT_OFFERED)
 
 
-def is_home_hidden() -> bool:
-    """Return whether runs can't see the user's home on this machine."""
-    return sandbox.describe_sandbox()[0] == sandbox.BUBBLEWRAP
-
-
 def run_agent(
     stage: Stage,
     prompt: str,
@@ -81,20 +76,8 @@ def run_agent(
     """
     runner = stage.runner
     program = runner.find_program()
-    hidden = is_home_hidden()
-    arguments = runner.arguments(prompt, stage.skills, model, tools, turns, in_sandbox=hidden)
-    launch = sandbox.Launch(
-        argv=(program, *arguments),
-        cwd=stage.work,
-        env=stage.env,
-        skill_dir=_own_code(),
-        timeout=timeout,
-        network=True,
-        read_only=False,
-        sandbox=sandbox.BUBBLEWRAP if hidden else sandbox.NONE,
-        owns_home=True,
-        reads=(_package_of(program),),
-    )
+    arguments = runner.arguments(prompt, stage.skills, model, tools, turns, in_sandbox=is_home_hidden())
+    launch = stage.launch((program, *arguments), timeout, reads=(_package_of(program),))
     end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
     if end.reason == sandbox.CANCELLED:
         raise Cancelled
@@ -110,11 +93,6 @@ def run_agent(
     problem = _find_problem(transcript, end.reason, end.code, end.output.text())
     outcome, reason = judge_outcome(runner, transcript, skill, state, problem, _was_read(stage, skill))
     return RunResult(outcome, reason, end.seconds, transcript, output)
-
-
-def _own_code() -> str:
-    """Return the folder with skc's own code, which the stub's commands need to read."""
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def _package_of(program: str) -> str:

@@ -13,16 +13,15 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import skillc
-from skillc import atomic, paths
+from skillc import atomic, paths, tools as sandbox
 from skillc.errors import InvalidOption, SkillcError
 from skillc.evals.agents import Runner
 from skillc.setup import find_script
@@ -32,7 +31,14 @@ from skillc.skills.cases import CASES_FOLDER, Case
 WORK = "work"
 _SHARED = "/var/tmp" if os.name == "posix" else os.environ.get("PROGRAMDATA", "C:\\")  # noqa: S108
 MAX_COPY = 50_000_000  # bytes of a skill of the library beside it; of a larger one, its SKILL.md is there
-BUILD_SECONDS = 120
+BUILD_SECONDS = 120.0
+MAX_ANSWER = 8 << 20  # bytes that skc prints
+OWN_CODE = os.path.dirname(os.path.dirname(os.path.abspath(skillc.__file__)))  # which `skc show` needs, too
+
+
+def is_home_hidden() -> bool:
+    """Return whether runs can't see the user's home on this machine."""
+    return sandbox.describe_sandbox()[0] == sandbox.BUBBLEWRAP
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,23 @@ class Stage:
             **self.passed_on,
             **own,
         }
+
+    def launch(
+        self, argv: tuple[str, ...], timeout: float, *, network: bool = True, reads: tuple[str, ...] = ()
+    ) -> sandbox.Launch:
+        """Return how a program is run here: without the user's home, where that can be hidden."""
+        return sandbox.Launch(
+            argv=argv,
+            cwd=self.work,
+            env=self.env,
+            skill_dir=OWN_CODE,
+            timeout=timeout,
+            network=network,
+            read_only=False,
+            sandbox=sandbox.BUBBLEWRAP if is_home_hidden() else sandbox.NONE,
+            owns_home=True,
+            reads=reads,
+        )
 
 
 def find_workspace(named: str, cwd: str) -> str:
@@ -199,25 +222,18 @@ class Stages:
 
 
 def ask_skc(stage: Stage, *words: str) -> str:
-    """Run skc in the home of a stage and return what it prints; raises SkillcError."""
-    env = {**stage.env, "PYTHONPATH": os.path.dirname(os.path.dirname(skillc.__file__))}
-    try:
-        run = subprocess.run(  # noqa: S603 -- ourselves
-            [sys.executable, "-m", "skillc", *words],
-            cwd=stage.work,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=BUILD_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise SkillcError(f"'skc {words[0]}' took more than {BUILD_SECONDS} s in '{stage.root}'") from None
-    if run.returncode:
-        lines = run.stderr.strip().splitlines() or [f"status {run.returncode}"]
-        raise SkillcError(f"'skc {words[0]}' failed in '{stage.root}': {lines[-1]}")
-    return run.stdout
+    """Run skc in the home of a stage and return what it prints; raises SkillcError.
+
+    In the sandbox: an agent may have left code there that Python loads, or settings that name a command.
+    """
+    argv = (sys.executable, "-sP", "-m", "skillc", *words)
+    launch = stage.launch(argv, BUILD_SECONDS, network=False)
+    launch = replace(launch, env={**launch.env, "PYTHONPATH": OWN_CODE})
+    end = sandbox.run_program(launch, keep=MAX_ANSWER)
+    if end.reason or end.code or end.output.stdout is None:
+        lines = end.output.text().strip().splitlines() or [f"status {end.code}"]
+        raise SkillcError(f"'skc {words[0]}' failed in '{stage.root}': {end.reason or lines[-1]}")
+    return end.output.stdout.decode("utf-8", "replace")
 
 
 def copy_skill(source: str, target: str, limit: int | None = None) -> None:

@@ -34,8 +34,8 @@ from skillc.evals.results import (
     write_json,
     write_run,
 )
-from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, is_home_hidden, run_agent
-from skillc.evals.stage import Stage, Stages, copy_skill, open_place
+from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, run_agent
+from skillc.evals.stage import Stage, Stages, copy_skill, is_home_hidden, open_place
 from skillc.evals.transcripts import Transcript
 from skillc.install import fetch_old
 from skillc.library import Skill
