@@ -385,6 +385,8 @@ def test_a_command_of_ones_own(world: World) -> None:
         script.write_text(
             f'#!/bin/sh\ncase "$1" in *FIRE*|*ready*) skc show {NAME} --section Fill;; esac\necho ok\n'
         )
+        # Nothing on the path leads to our Python, which may be below the home.
+        world.env["PATH"] = f"{world.root / 'programs'}:/usr/bin:/bin"
         [report] = report_of(world, words, *command, "--runs", "1")["agents"]
         assert report["arms"]["with"]["outcomes"] == {"fired": 1, "offered but not chosen": 1}
 

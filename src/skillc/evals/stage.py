@@ -88,7 +88,12 @@ class Stage:
     def launch(
         self, argv: tuple[str, ...], timeout: float, *, network: bool = True, reads: tuple[str, ...] = ()
     ) -> sandbox.Launch:
-        """Return how a program is run here: without the user's home, where that can be hidden."""
+        """Return how a program is run here: without the user's home, where that can be hidden.
+
+        What stubs call needs our Python, which version managers keep below the home.
+        """
+        home = os.path.realpath(paths.user_home() or os.devnull)
+        own = [path for path in (sys.prefix, sys.base_prefix) if not paths.is_inside(home, path)]
         return sandbox.Launch(
             argv=argv,
             cwd=self.work,
@@ -99,7 +104,7 @@ class Stage:
             read_only=False,
             sandbox=sandbox.BUBBLEWRAP if is_home_hidden() else sandbox.NONE,
             owns_home=True,
-            reads=reads,
+            reads=(*own, *reads),
         )
 
 
