@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from anthropic import Anthropic, AsyncAnthropic
 from anthropic.types.beta import BetaMessage, BetaMessageParam
@@ -15,6 +16,21 @@ from tests.adapters.providers import Provider
 
 
 def sync_talk(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list[str]:
+    return _talk(skills, says, lambda runner: runner.until_done())
+
+
+def streamed(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list[str]:
+    return _talk(skills, says, _last, stream=True)
+
+
+def _last(runner: Iterable[Any]) -> BetaMessage:
+    message: BetaMessage = [stream.get_final_message() for stream in runner][-1]
+    return message
+
+
+def _talk(
+    skills: BuiltAgent, says: Iterable[str], finish: Callable[[Any], BetaMessage], **options: Any
+) -> list[str]:
     messages: list[BetaMessageParam] = []
     answers = []
     with Anthropic() as client:
@@ -26,8 +42,9 @@ def sync_talk(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list
                 system=anthropic.instructions(skills, OWN),
                 tools=anthropic.skill_tools(skills),
                 messages=messages,
+                **options,
             )
-            answers.append(_answer(runner.until_done(), messages))
+            answers.append(_answer(finish(runner), messages))
     return answers
 
 
@@ -49,25 +66,6 @@ def async_talk(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> lis
         return answers
 
     return asyncio.run(talk())
-
-
-def streamed(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list[str]:
-    messages: list[BetaMessageParam] = []
-    answers = []
-    with Anthropic() as client:
-        for text in says:
-            messages.append(anthropic.user_message(skills, text))
-            runner = client.beta.messages.tool_runner(
-                model="claude-sonnet-5",
-                max_tokens=1000,
-                system=anthropic.instructions(skills, OWN),
-                tools=anthropic.skill_tools(skills),
-                messages=messages,
-                stream=True,
-            )
-            final = [stream.get_final_message() for stream in runner][-1]
-            answers.append(_answer(final, messages))
-    return answers
 
 
 def _answer(message: BetaMessage, messages: list[BetaMessageParam]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from pydantic_ai import Agent, messages as parts
@@ -32,38 +32,33 @@ def sync_talk(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list
 
 
 def http(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list[str]:
-    return asyncio.run(_pydantic_talk("openai:gpt-5", skills, says))
+    agent: Agent[None, str] = Agent(
+        "openai:gpt-5", instructions=OWN, capabilities=[pydantic_ai.SkillsCapability(skills)]
+    )
+
+    async def ask(text: str) -> str:
+        return text
+
+    return asyncio.run(_talk(agent, says, ask))
 
 
 def piecewise(skills: BuiltAgent, server: Provider, says: Iterable[str]) -> list[str]:
     """Without the capability."""
-
-    async def talk() -> list[str]:
-        agent: Agent[None, str] = Agent(
-            function_model(server),
-            instructions=pydantic_ai.instructions(skills, OWN),
-            tools=pydantic_ai.skill_tools(skills),
-        )
-        history: list[parts.ModelMessage] = []
-        answers = []
-        for text in says:
-            prompt = await pydantic_ai.async_user_message(skills, text)
-            result = await agent.run(prompt, message_history=history)
-            history = result.all_messages()
-            answers.append(result.output)
-        return answers
-
-    return asyncio.run(talk())
-
-
-async def _pydantic_talk(model: Any, skills: BuiltAgent, says: Iterable[str]) -> list[str]:
     agent: Agent[None, str] = Agent(
-        model, instructions=OWN, capabilities=[pydantic_ai.SkillsCapability(skills)]
+        function_model(server),
+        instructions=pydantic_ai.instructions(skills, OWN),
+        tools=pydantic_ai.skill_tools(skills),
     )
+    return asyncio.run(_talk(agent, says, lambda text: pydantic_ai.async_user_message(skills, text)))
+
+
+async def _talk(
+    agent: Agent[None, str], says: Iterable[str], ask: Callable[[str], Awaitable[Any]]
+) -> list[str]:
     history: list[parts.ModelMessage] = []
     answers = []
     for text in says:
-        result = await agent.run(text, message_history=history)
+        result = await agent.run(await ask(text), message_history=history)
         history = result.all_messages()
         answers.append(result.output)
     return answers
