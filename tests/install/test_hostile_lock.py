@@ -34,12 +34,6 @@ def install_locked(root: str, *, frozen: bool = False, accept: bool = False) -> 
     return Workspace(root).install(frozen=frozen, accept_blocks=accept)
 
 
-@pytest.fixture(autouse=True)
-def home(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(world.home))
-    return world.home
-
-
 def write(path: Path, text: str = "evil\n") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -70,7 +64,7 @@ PLACE = "~/.local/lib/python3.11/site-packages"
 
 
 @pytest.mark.parametrize("command", [["install"], ["install", "--frozen"], ["update"]])
-def test_paths_in_a_lock(world: World, home: Path, command: list[str]) -> None:
+def test_paths_in_a_lock(world: World, command: list[str]) -> None:
     """[D63] a lock names agents: nothing is deployed to a path that it names, alone or behind a comma."""
     source = skill(world.root / "work", "usercustomize")
     write(source / "__init__.py", "print('evil')\n")
@@ -82,7 +76,7 @@ def test_paths_in_a_lock(world: World, home: Path, command: list[str]) -> None:
         change(world, entry, targets=targets)
         result = world.ok(*command)
         assert "warning[W095]" in result.stderr
-        assert not (home / ".local").exists()
+        assert not (world.home / ".local").exists()
         assert not (world.root / "outside").exists()
         assert (world.project / ".claude/skills/usercustomize/SKILL.md").is_file()
         shutil.rmtree(world.project / ".claude")
@@ -286,22 +280,6 @@ def test_every_file_made_executable(world: World) -> None:
     assert isinstance(failure, LockUnsatisfied)
 
 
-def test_modes_of_others(world: World) -> None:
-    """[D64] what is installed is neither setuid nor open to others, whatever the origin's files are."""
-    source = skill(world.root / "work", "pdf")
-    write(source / "run.sh")
-    (source / "run.sh").chmod(0o6777)
-    (source / "SKILL.md").chmod(0o666)
-    lock_skills(world, str(source), "pdf", targets=["claude"], mode="copy")
-    umask = os.umask(0o022)
-    install_locked(str(world.project))
-    os.umask(umask)
-    for folder in (world.store, world.project / ".claude", world.home / ".skillc/versions"):
-        modes = {path.name: path.stat().st_mode & 0o7777 for path in folder.rglob("*") if path.is_file()}
-        assert modes["run.sh"] == 0o755
-        assert modes["SKILL.md"] == 0o644
-
-
 def test_files_swapped_after_they_were_verified(world: World) -> None:
     """[D64] [D65] what is put into a store is what was verified and audited, or nothing."""
     source = skill(world.root / "work", "pdf")
@@ -337,14 +315,26 @@ def test_files_swapped_while_they_are_audited(
     assert read_tree(world.store) == before
 
 
-def test_compiled_python_is_not_installed(world: World) -> None:
-    """[D64] [D52] `__pycache__` stays behind; a skill with a pipe is kept all the same."""
+def test_modes_and_compiled_python(world: World) -> None:
+    """[D64] what is installed is neither setuid nor open to others, whatever the origin's files are.
+
+    [D52] `__pycache__` stays behind; a skill with a pipe is kept all the same.
+    """
     source = skill(world.root / "work", "pdf")
+    write(source / "run.sh")
+    (source / "run.sh").chmod(0o6777)
+    (source / "SKILL.md").chmod(0o666)
     for folder in ("__pycache__", "scripts/__pycache__", ".git", ".svn", ".skillc-x"):
         write(source / folder / "x.pyc")
-    lock_skills(world, str(source), "pdf")
+    lock_skills(world, str(source), "pdf", targets=["claude"], mode="copy")
+    umask = os.umask(0o022)
     install_locked(str(world.project))
-    assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md"]
+    os.umask(umask)
+    for folder in (world.store, world.project / ".claude", world.home / ".skillc/versions"):
+        modes = {path.name: path.stat().st_mode & 0o7777 for path in folder.rglob("*") if path.is_file()}
+        assert modes["run.sh"] == 0o755
+        assert modes["SKILL.md"] == 0o644
+    assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md", "run.sh"]
     os.mkfifo(world.store / "pdf/pipe")
     write(world.store / "pdf/mine.md", "mine\n")
     assert install_locked(str(world.project)).installed == ["pdf"]
@@ -352,19 +342,16 @@ def test_compiled_python_is_not_installed(world: World) -> None:
 
 
 def test_a_fork_in_the_versions_cache(world: World) -> None:
-    """[D64] a fork with an extra file that weak hashes leave out does not land in the genuine skill."""
+    """[D64] a fork with an extra file that weak hashes leave out does not land in the genuine skill.
+
+    A cached folder is verified before it is used.
+    """
     genuine, fork = skill(world.root / "genuine", "pdf"), skill(world.root / "fork", "pdf")
     write(fork / UNSEEN)
     world.ok("add", str(fork), "--global", "--yes")
-    lock_skills(world, str(genuine), "pdf")
+    (entry,) = lock_skills(world, str(genuine), "pdf")
     install_locked(str(world.project))
     assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md"]
-
-
-def test_a_version_that_was_changed(world: World) -> None:
-    """[D64] a cached folder is verified before it is used."""
-    (entry,) = lock_skills(world, str(skill(world.root / "work", "pdf")), "pdf")
-    install_locked(str(world.project))
     folder = find_version(entry.content)
     assert folder is not None
     write(Path(folder) / UNSEEN)
@@ -375,7 +362,7 @@ def test_a_version_that_was_changed(world: World) -> None:
     assert find_version(entry.content) == folder
 
 
-def test_what_the_audit_blocks(world: World, home: Path) -> None:
+def test_what_the_audit_blocks(world: World) -> None:
     """[D65] 'install' stops at it; the user accepts it for these files, and a lock never does."""
     root, source = str(world.project), skill(world.root / "work", "bad", BAD)
     lock_skills(world, str(source), "bad", audit={"accepted": ["A01", "A02", "A03"]})
@@ -386,7 +373,7 @@ def test_what_the_audit_blocks(world: World, home: Path) -> None:
     assert failure.code == "E084"
     assert not (world.store / "bad").exists()
     assert install_locked(root, accept=True).installed == ["bad"]
-    record = home / ".skillc/accepted-blocks.json"
+    record = world.home / ".skillc/accepted-blocks.json"
     assert record.stat().st_mode & 0o777 == 0o600
     shutil.rmtree(world.store / "bad")
     assert install_locked(root).installed == ["bad"]  # it was accepted for these files
@@ -412,7 +399,7 @@ def test_a_pull_that_changes_store_and_lock(world: World) -> None:
     assert not install_locked(str(world.project)).failures
 
 
-def test_accepted_without_a_digest(world: World, home: Path) -> None:
+def test_accepted_without_a_digest(world: World) -> None:
     """[D65] where the lock has no digest and the origin is gone, a block is accepted for these files."""
     root, source = str(world.project), skill(world.root / "work", "bad", BAD)
     lock_skills(world, str(source), "bad", targets=["claude"])
@@ -433,7 +420,7 @@ def test_accepted_without_a_digest(world: World, home: Path) -> None:
     assert not (world.project / ".claude").exists()
 
 
-def test_a_lock_from_before(world: World, home: Path) -> None:
+def test_a_lock_from_before(world: World) -> None:
     """[D64] a digest that is missing comes from a verified fetch, never from the folder; it says so once."""
     root, source = str(world.project), skill(world.root / "work", "pdf")
     lock_skills(world, str(source), "pdf", targets=["claude"])

@@ -44,8 +44,11 @@ def edit(world: World, old: str, new: str) -> None:
 
 
 @pytest.mark.slow
-def test_outdated(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] says which skills changed at their origin, and which were edited here."""
+def test_outdated(installed: World, origin: Origin, server: Server) -> None:
+    """[SURFACES: Getting skills] says which skills changed at their origin, and which were edited here.
+
+    A skill that left its repository and a server that is down are warnings.
+    """
     assert installed.ok("outdated").stdout == "Every skill is up to date.\n"
     old = read_lock(str(installed.project))["pdf"].commit
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
@@ -60,6 +63,15 @@ def test_outdated(installed: World, origin: Origin) -> None:
     ]
     assert installed.ok("outdated").stdout.splitlines()[1].split() == ["pdf", old[:12], commit[:12], "edited"]
     assert read_tree(installed.project) == before
+    origin.write("pdf/SKILL.md", TEXT + "More.\n")
+    shutil.rmtree(origin.work / "extraction" / "email")
+    origin.push()
+    result = installed.ok("update")
+    assert "warning[W088]: 'email' is not updated" in result.stderr
+    assert "Updated 'pdf'" in result.stdout
+    server.fault = "503"
+    down = installed.ok("update")
+    assert down.stderr.count("warning[W088]") == 2
 
 
 @pytest.mark.slow
@@ -237,24 +249,11 @@ def test_what_it_asks_for(installed: World, origin: Origin) -> None:
 
 
 @pytest.mark.slow
-def test_min_age(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Getting skills] commits younger than --min-age are not taken, and that is said."""
-    origin.write("pdf/SKILL.md", TEXT + "More.\n")
-    origin.push()
-    result = installed.ok("update", "--min-age", "3d")
-    assert "warning[W088]: 'pdf' is not updated: commit" in result.stderr
-    assert (installed.store / "pdf" / "SKILL.md").read_text() == TEXT
-    assert "W088" in installed.ok("outdated", "--min-age", "3d").stderr
-    for wrong in ("3", "d", "-3d", "3y"):
-        installed.fails("E100", "update", f"--min-age={wrong}")
-    monkeypatch.setitem(GIT_ENV, "GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
-    origin.push()
-    assert [s["id"] for s in update(installed, "--min-age", "3d") if s["changed"]] == ["pdf"]
+def test_pins(installed: World, origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Getting skills] a pinned skill stays until it is unpinned; the lock has the note.
 
-
-@pytest.mark.slow
-def test_pins(installed: World, origin: Origin) -> None:
-    """[SURFACES: Getting skills] a pinned skill stays until it is unpinned; the lock has the note."""
+    Commits younger than --min-age are not taken, and that is said.
+    """
     assert installed.json("pin", "pdf") == {"skills": [{"id": "pdf", "pinned": True}]}
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
     origin.push()
@@ -266,20 +265,17 @@ def test_pins(installed: World, origin: Origin) -> None:
     assert [s["id"] for s in update(installed) if s["changed"]] == ["pdf"]
     installed.fails("E001", "pin", "nothing")
     installed.fails("E001", "update", "nothing")
-
-
-@pytest.mark.slow
-def test_origins_that_are_gone(installed: World, origin: Origin, server: Server) -> None:
-    """[SURFACES: Getting skills] a skill that left its repository and a server that is down are warnings."""
-    origin.write("pdf/SKILL.md", TEXT + "More.\n")
-    shutil.rmtree(origin.work / "extraction" / "email")
+    origin.write("pdf/SKILL.md", TEXT + "More.\nStill more.\n")
     origin.push()
-    result = installed.ok("update")
-    assert "warning[W088]: 'email' is not updated" in result.stderr
-    assert "Updated 'pdf'" in result.stdout
-    server.fault = "503"
-    down = installed.ok("update")
-    assert down.stderr.count("warning[W088]") == 2
+    result = installed.ok("update", "--min-age", "3d")
+    assert "warning[W088]: 'pdf' is not updated: commit" in result.stderr
+    assert (installed.store / "pdf" / "SKILL.md").read_text() == TEXT + "More.\n"
+    assert "W088" in installed.ok("outdated", "--min-age", "3d").stderr
+    for wrong in ("3", "d", "-3d", "3y"):
+        installed.fails("E100", "update", f"--min-age={wrong}")
+    monkeypatch.setitem(GIT_ENV, "GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    origin.push()
+    assert [s["id"] for s in update(installed, "--min-age", "3d") if s["changed"]] == ["pdf"]
 
 
 @pytest.mark.slow

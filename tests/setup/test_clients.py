@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from skillc.compiler import read_agents
 from skillc.setup.clients import AGENTS
 from skillc.setup.mcp_entry import command
 from tests.conftest import World, save
+from tests.support.cases import each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", sorted(AGENTS))
-@pytest.mark.parametrize("project", [False, True])
+@each(("agent", "project"), product(sorted(AGENTS), [False, True]))
 def test_every_agent(world: World, agent: str, project: bool) -> None:
     """[SURFACES: Serving] --print shows and writes nothing; then it is written, once."""
     words = ["mcp", "--install", agent, *(["--project"] if project else [])]
@@ -156,7 +157,7 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("agent", "project"), CASES)
+@each(("agent", "project"), CASES)
 def test_every_agent_forgets(world: World, agent: str, project: bool) -> None:
     """[SURFACES: Serving] a file that --install made goes; in another every byte but ours stays."""
     path, words = _place(world, agent, project), [agent, *(["--project"] if project else [])]
@@ -185,11 +186,11 @@ def test_every_agent_forgets(world: World, agent: str, project: bool) -> None:
     assert not (world.home / ".skillc" / "trash").exists()
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@each(("end", "mark"), product(["\n", "\r\n"], ["", "\ufeff"]))
 def test_comments_beside_the_entry_stay(world: World, end: str, mark: str) -> None:
     """[SURFACES: Serving] JSON with comments, and commas at ends, is cut as text."""
     path = world.project / ".vscode" / "mcp.json"
+    path.unlink(missing_ok=True)
     world.ok("mcp", "--install", "vscode", "--project")
     entry = json.dumps(json.loads(path.read_text())["servers"]["skillc"])
     parts = [

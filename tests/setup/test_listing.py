@@ -11,14 +11,14 @@ import pytest
 from tests.conftest import World
 from tests.listing.states import TEXT, install, put, snapshot, states
 
-CONFIGS = {
-    "none": None,
-    "empty": "",
-    "others": "# mine\nregistry = 'x'\n\n[listing]  # of agents\nwindow = 100000\n\n[search]\nformats = []\n",
-    "no newline": "version = 1\n[listing]",
-    "windows": "[listing]\r\nwindow = 100000\r\n\r\n# end\r\n[search]\r\n",
-    "no table": "[search]\nformats = []",
-}
+CONFIGS = (
+    None,
+    "",
+    "# mine\nregistry = 'x'\n\n[listing]  # of agents\nwindow = 100000\n\n[search]\nformats = []\n",
+    "version = 1\n[listing]",
+    "[listing]\r\nwindow = 100000\r\n\r\n# end\r\n[search]\r\n",
+    "[search]\nformats = []",
+)
 
 
 def config(world: World) -> Path:
@@ -27,21 +27,20 @@ def config(world: World) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_config_there_and_back(here: World, name: str) -> None:
+def test_config_there_and_back(here: World) -> None:
     """[SURFACES: What agents see] one line more, two runs are one, and --undo gives back every byte."""
-    text, path = CONFIGS[name], config(here)
-    if text is not None:
-        path.write_bytes(text.encode())
-    here.ok("setup", "claude", "--yes")
-    after = path.read_bytes().decode()
-    assert tomllib.loads(after)["listing"]["fit"] is True
-    assert "\r" not in after.replace("\r\n", "")
-    assert [line for line in (text or "").splitlines() if line and line not in after.splitlines()] == []
-    here.ok("setup", "claude", "--yes")
-    assert path.read_bytes().decode() == after
-    here.ok("setup", "--undo", "--yes")
-    assert (path.read_bytes().decode() if path.exists() else None) == text
+    path = config(here)
+    for text in CONFIGS:
+        path.unlink(missing_ok=True) if text is None else path.write_bytes(text.encode())
+        here.ok("setup", "claude", "--yes")
+        after = path.read_bytes().decode()
+        assert tomllib.loads(after)["listing"]["fit"] is True
+        assert "\r" not in after.replace("\r\n", "")
+        assert [line for line in (text or "").splitlines() if line and line not in after.splitlines()] == []
+        here.ok("setup", "claude", "--yes")
+        assert path.read_bytes().decode() == after
+        here.ok("setup", "--undo", "--yes")
+        assert (path.read_bytes().decode() if path.exists() else None) == text
 
 
 def test_config_that_others_change(here: World) -> None:

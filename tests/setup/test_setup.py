@@ -56,32 +56,33 @@ def snapshot(home: Path) -> dict[str, bytes]:
     return {name: (home / name).read_bytes() for name in names if (home / name).exists()}
 
 
-@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("agent", FILES)
-def test_there_and_back(here: World, agent: str, name: str) -> None:
+def test_there_and_back(here: World, agent: str) -> None:
     """[SURFACES: What agents see] [D76] all else stays, a second run changes nothing, --undo is exact."""
-    for path in FILES[agent]:
-        text = TEXTS[name] if path.endswith("json") else TOML.get(name, "# mine\nmodel = 'x'\n\n[tui]\na = 1")
-        if text is not None:
-            (here.home / path).write_bytes(text.encode())
-    before = snapshot(here.home)
-    result = here.json("setup", agent, "--yes")
-    config = (CONFIG,) if agent in MEASURED else ()
-    assert {change["path"] for change in result["agents"][0]["changes"]} == {
-        str(here.home / path) for path in (*FILES[agent], ".local/bin/skc", *config)
-    }
-    after = snapshot(here.home)
-    for path in FILES[agent]:
-        for line in (TEXTS[name] or "").splitlines() if path.endswith("json") else ():
-            assert line.strip("{},[] ") in after[path].decode(), path  # comments and values, as written
-        if path.endswith("toml"):
-            assert after[path].startswith(before.get(path, b""))
-    again = here.json("setup", agent, "--yes")
-    assert again["agents"][0]["changes"] == []
-    assert snapshot(here.home) == after
-    here.ok("setup", agent, "--undo", "--yes")
-    assert snapshot(here.home) == before
-    assert "nothing to do" in here.ok("setup", agent, "--undo", "--yes").stdout
+    for name, text in TEXTS.items():
+        for path in FILES[agent]:
+            (here.home / path).unlink(missing_ok=True)
+            old = text if path.endswith("json") else TOML.get(name, "# mine\nmodel = 'x'\n\n[tui]\na = 1")
+            if old is not None:
+                (here.home / path).write_bytes(old.encode())
+        before = snapshot(here.home)
+        result = here.json("setup", agent, "--yes")
+        config = (CONFIG,) if agent in MEASURED else ()
+        assert {change["path"] for change in result["agents"][0]["changes"]} == {
+            str(here.home / path) for path in (*FILES[agent], ".local/bin/skc", *config)
+        }
+        after = snapshot(here.home)
+        for path in FILES[agent]:
+            for line in (text or "").splitlines() if path.endswith("json") else ():
+                assert line.strip("{},[] ") in after[path].decode(), path  # comments and values, as written
+            if path.endswith("toml"):
+                assert after[path].startswith(before.get(path, b""))
+        again = here.json("setup", agent, "--yes")
+        assert again["agents"][0]["changes"] == []
+        assert snapshot(here.home) == after
+        here.ok("setup", agent, "--undo", "--yes")
+        assert snapshot(here.home) == before
+        assert "nothing to do" in here.ok("setup", agent, "--undo", "--yes").stdout
 
 
 def test_what_is_written(here: World) -> None:
