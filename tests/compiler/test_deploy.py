@@ -50,12 +50,12 @@ def leftovers(directory: Path) -> list[str]:
 # What is deployed, and where
 
 
-def test_link_by_default_or_copy(world: World, source: Path) -> None:
-    """[RFC-0001:C-DEPLOYMENT] a symlink to the runtime directory, in Claude's directory; --copy makes a
-    copy.
+def test_link_by_default_or_copy(world: World, source: Path, place: Path) -> None:
+    """[RFC-0001:C-DEPLOYMENT] a symlink to the runtime directory, in Claude's directory; --copy makes a copy.
+
+    [D13] [D12] A copy from the same source is replaced by copy or link, and what stands there is left.
     """
     built = build(world)
-    place = world.home / ".claude" / "skills" / "pdf"
     assert os.readlink(place) == str(world.runtime / "pdf")
     assert built["deployments"] == [{"target": "claude", "path": str(place), "method": "symlink"}]
     assert (place / "SKILL.md").read_text().startswith("---\nname: ")
@@ -64,6 +64,19 @@ def test_link_by_default_or_copy(world: World, source: Path) -> None:
     assert is_copy(place)
     for part in ("SKILL.md", ".skillc/manifest.json"):
         assert (place / part).read_bytes() == (world.runtime / "pdf" / part).read_bytes()
+    build(world, "--copy")
+    (source / "more.md").write_text("# More\n")
+    build(world, "--copy")
+    assert "More" in (place / "SKILL.md").read_text()
+    build(world, "--target", "claude")
+    assert place.is_symlink()
+    build(world, "--copy")
+    assert is_copy(place)
+    for words in ([], ["--copy"]):
+        build(world, *words)
+        before = place.lstat()
+        build(world, *words)
+        assert (place.lstat().st_ino, place.lstat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_global_skill(world: World) -> None:
@@ -312,23 +325,6 @@ def test_any_link_is_replaced(world: World, source: Path, place: Path) -> None:
         assert is_copy(place) if words else os.readlink(place) == str(world.runtime / "pdf")
         assert ((other / "SKILL.md").read_bytes(), (compiled / "SKILL.md").read_bytes()) == before
         assert sorted(os.listdir(place.parent)) == ["compiled", "pdf"]
-
-
-def test_own_copy(world: World, source: Path, place: Path) -> None:
-    """[D13] [D12] a copy from the same source is replaced by copy or link, and what stands there is left."""
-    build(world, "--copy")
-    (source / "more.md").write_text("# More\n")
-    build(world, "--copy")
-    assert "More" in (place / "SKILL.md").read_text()
-    build(world, "--target", "claude")
-    assert place.is_symlink()
-    build(world, "--copy")
-    assert is_copy(place)
-    for words in ([], ["--copy"]):
-        build(world, *words)
-        before = place.lstat()
-        build(world, *words)
-        assert (place.lstat().st_ino, place.lstat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_someone_elses_copy(world: World, source: Path, place: Path) -> None:

@@ -146,9 +146,10 @@ def test_force_replaces_as_a_whole(world: World, folder: Path) -> None:
     assert world.ok("search", "pdf", "old").stdout == "No results.\n"
 
 
-def test_links_become_files(world: World, folder: Path) -> None:
-    """[D2] [D10] a link that stays inside is copied as its target; scripts stay executable, bytes stay
-    bytes.
+def test_what_is_copied(world: World, folder: Path) -> None:
+    """[D2] [D10] a link that stays inside is copied as its target; scripts stay executable, bytes stay bytes.
+
+    .git is no part of a skill, at any depth; other dot-files come along.
     """
     (folder / "alias.md").symlink_to("references/api.md")
     (folder / "docs").symlink_to("references")
@@ -156,9 +157,14 @@ def test_links_become_files(world: World, folder: Path) -> None:
     (folder / "loop").symlink_to(".")
     (folder / "run.sh").write_bytes(b"#!/bin/sh\n\xff\x00")
     (folder / "run.sh").chmod(0o755)
+    for name in (".git/config", ".git/hooks/x", "vendor/.git", ".env.example", ".github/a.yml", "sub/.keep"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
     imported(world, str(folder))
     copy = world.store / "pdf"
-    assert files(copy) == ["SKILL.md", "alias.md", "docs/api.md", "references/api.md", "run.sh"]
+    links = ["alias.md", "docs/api.md"]
+    own = [".env.example", ".github/a.yml", "SKILL.md", "references/api.md", "run.sh", "sub/.keep"]
+    assert files(copy) == sorted([*own, *links])
     assert not any(path.is_symlink() for path in copy.rglob("*"))
     assert (copy / "alias.md").read_text() == "# API\n"
     script = copy / "run.sh"
@@ -184,21 +190,6 @@ def test_a_link_that_leaves(world: World, link: str, words: list[str]) -> None:
     assert not (world.home / ".claude").exists()
     (folder / link).unlink()
     shutil.rmtree(world.store / "pdf", ignore_errors=True)
-
-
-def test_version_control_stays_behind(world: World, folder: Path) -> None:
-    """[D10] .git is no part of a skill, at any depth; other dot-files come along."""
-    for name in (".git/config", ".git/hooks/x", "vendor/.git", ".env.example", ".github/a.yml", "sub/.keep"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("x")
-    imported(world, str(folder))
-    assert files(world.store / "pdf") == [
-        ".env.example",
-        ".github/a.yml",
-        "SKILL.md",
-        "references/api.md",
-        "sub/.keep",
-    ]
 
 
 def test_compiled_is_refused(world: World) -> None:

@@ -330,8 +330,8 @@ def test_modes_and_compiled_python(world: World) -> None:
     umask = os.umask(0o022)
     install_locked(str(world.project))
     os.umask(umask)
-    for folder in (world.store, world.project / ".claude", world.home / ".skillc/versions"):
-        modes = {path.name: path.stat().st_mode & 0o7777 for path in folder.rglob("*") if path.is_file()}
+    for place in (world.store, world.project / ".claude", world.home / ".skillc/versions"):
+        modes = {path.name: path.stat().st_mode & 0o7777 for path in place.rglob("*") if path.is_file()}
         assert modes["run.sh"] == 0o755
         assert modes["SKILL.md"] == 0o644
     assert sorted(read_tree(world.store / "pdf")) == ["SKILL.md", "run.sh"]

@@ -48,6 +48,19 @@ def shown(world: World, agent: str = "claude") -> dict[str, str]:
     return states(world, agent, cwd=world.home)
 
 
+def put_program(world: World, version: str) -> Path:
+    """Write what looks like Claude Code of a version; return its program, which must not be run."""
+    package = world.root / "lib" / "claude-code"
+    program = package / "bin" / "claude"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text("#!/bin/sh\ntouch was-run\n")
+    program.chmod(0o755)
+    (package / "package.json").write_text(
+        json.dumps({"name": "@anthropic-ai/claude-code", "version": version})
+    )
+    return program
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     """Return what agents have in a folder, files behind links included."""
     files = (path for path in sorted(folder.glob("*/**/*")) if path.is_file())

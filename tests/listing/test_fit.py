@@ -11,7 +11,7 @@ from skillc.listing import CHARACTERS
 from skillc.listing.more_skills import MAX_DESCRIPTION, describe
 from skillc.skills.document import parse
 from tests.conftest import World
-from tests.listing.states import TEXT, fit, install, put, shown, snapshot
+from tests.listing.states import TEXT, fit, install, put, put_program, shown, snapshot
 from tests.support.cases import each
 from tests.support.terminal import on_terminal
 
@@ -229,12 +229,8 @@ def test_the_question(world: World) -> None:
 def test_a_newer_agent_is_left_alone(world: World) -> None:
     """[SURFACES: What agents see] nothing is fitted without a question by the rule of an older version."""
     install(world, 60)
-    package = world.root / "lib" / "claude-code"
-    (package / "bin").mkdir(parents=True)
-    (package / "bin" / "claude").write_text("")
-    (package / "bin" / "claude").chmod(0o755)
-    (package / "package.json").write_text('{"name": "@anthropic-ai/claude-code", "version": "9.0.0"}')
-    world.env["PATH"] = f"{package / 'bin'}:{world.env['PATH']}"
+    program = put_program(world, "9.0.0")
+    world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
     (world.home / ".skillc" / "config.toml").write_text("[listing]\nfit = true\n")
     run = world.ok("build", "s000", cwd=world.home)
     assert "warning[W100]" in run.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skillc.listing import read_rules
 from tests.conftest import World, check_failure, check_success
-from tests.listing.states import listing, put, states
+from tests.listing.states import listing, put, put_program, states
 from tests.support.cases import each
 
 
@@ -133,14 +133,7 @@ def test_an_agent_that_was_not_measured(world: World) -> None:
 @each(("version", "is_newer"), [("2.1.197", False), ("2.1.20", False), ("2.2.0", True)])
 def test_a_newer_agent(world: World, version: str, is_newer: bool) -> None:
     """[SURFACES: What agents see] the version is read from its files, and it is not run."""
-    package = world.root / "lib" / "claude-code"
-    (package / "bin").mkdir(parents=True, exist_ok=True)
-    program = package / "bin" / "claude"
-    program.write_text("#!/bin/sh\ntouch was-run\n")
-    program.chmod(0o755)
-    (package / "package.json").write_text(
-        json.dumps({"name": "@anthropic-ai/claude-code", "version": version})
-    )
+    program = put_program(world, version)
     env = {"PATH": f"{program.parent}{os.pathsep}{world.env['PATH']}"}
     run = check_success(world.skc("listing", "--agent", "claude", "--format", "json", env=env))
     assert json.loads(run.stdout)["agents"][0]["version"] == version

@@ -576,23 +576,14 @@ def test_all_skills(world: World, noted: Skill) -> None:
     assert compute_stats(list(stored_skills(str(world.project)))).data["total_accesses"] == 18
 
 
-def test_rows_for_people(world: World, skill: Skill) -> None:
-    """[RFC-0003] 50 rows where no limit is given; what agents sent begins no line."""
-    names = [{"section": f"Part {number}", "file": "SKILL.md"} for number in range(60)]
-    note(skill, [("2026-03-01T09:00:00Z", "show", name, None, "/w/a") for name in names])
-    lines = world.ok("stats", "pdf", "--group-by", "sections").stdout.splitlines()
-    assert len(lines) == 1 + 50 + 2
-    assert lines[-2:] == ["  60 in all", "  10 more: --limit 60 shows them, too"]
-    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a\n\x1b[31mb\r"}, None, "/w")])
-    searches = world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()
-    assert searches[1] == "  1  a\\n\\x1b[31mb\\r"
-
-
 # For people
 
 
 def test_text(world: World, skill: Skill) -> None:
-    """[RFC-0003] [D60] text says what the JSON says, then the total; no bars without a terminal."""
+    """[RFC-0003] [D60] text says what the JSON says, then the total; no bars without a terminal.
+
+    There are 50 rows where no limit is given; what agents sent begins no line.
+    """
     note(skill, ROWS)
     period = "2026-03-01T09:00:00Z to 2026-03-04T10:00:00Z"
     assert world.ok("stats", "pdf", "--group-by", "sections").stdout == (
@@ -609,6 +600,15 @@ def test_text(world: World, skill: Skill) -> None:
         world.ok("stats", "pdf", "--group-by", "search", "--since", "2027-01-01").stdout
         == "Search of 'pdf'\n  nothing yet\n"
     )
+    forget(skill)
+    names = [{"section": f"Part {number}", "file": "SKILL.md"} for number in range(60)]
+    note(skill, [("2026-03-01T09:00:00Z", "show", name, None, "/w/a") for name in names])
+    lines = world.ok("stats", "pdf", "--group-by", "sections").stdout.splitlines()
+    assert len(lines) == 1 + 50 + 2
+    assert lines[-2:] == ["  60 in all", "  10 more: --limit 60 shows them, too"]
+    note(skill, [("2026-03-01T09:00:00Z", "search", {"query": "a\n\x1b[31mb\r"}, None, "/w")])
+    searches = world.ok("stats", "pdf", "--group-by", "search").stdout.splitlines()
+    assert searches[1] == "  1  a\\n\\x1b[31mb\\r"
 
 
 @pytest.mark.slow
