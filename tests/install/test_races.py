@@ -140,7 +140,7 @@ def see(path: Path) -> str:
 
 
 PAIRS = list(itertools.combinations_with_replacement(COMMANDS, 2))
-STEP = 5  # of the pairs that are tried at the gate
+STEP = 3  # of the pairs that are tried at the gate
 
 
 @pytest.mark.parametrize("part", range(4))
