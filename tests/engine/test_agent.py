@@ -20,7 +20,7 @@ from skillc import (
     model_input,
     prepare_turn,
 )
-from skillc.engine import AgentBuildConfig, AgentFactory, SyncSkillEngine
+from skillc.engine import AgentFactory, SyncSkillEngine
 from skillc.errors import SkillNotFound
 from skillc.library.repositories.config import SkillsConfig
 from skillc.library.sources.filesystem import FilesystemSkillSource
@@ -41,16 +41,6 @@ def shelf(tmp_path: Path) -> Path:
     (tmp_path / "document" / "COLLECTION.md").write_text("Document processing\n")
     (tmp_path / "document" / "pdf-processing" / "forms.md").write_text("# Forms\n")
     return tmp_path
-
-
-def test_preloading(shelf: Path) -> None:
-    """[LIB: Build flow (factory.rs step 11, revised)] block and mark are in the prompt, tools stay."""
-    factory = AgentFactory().skill_source(FilesystemSkillSource(shelf / "document"))
-    config = AgentBuildConfig("claude-sonnet-4-5").with_preloaded_skills(["pdf-processing"])
-    agent = run(factory.build_agent(config))
-    assert '<skill id="pdf-processing" active="true">' in agent.system_prompt
-    assert agent.system_prompt.endswith("</skill>")
-    assert [tool.name for tool in agent.tools][:2] == ["browse_skills", "load_skill"]
 
 
 def test_switched_off(world: World) -> None:

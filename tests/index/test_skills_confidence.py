@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillc.index.skills import OFFER_CONFIDENCE, FoundSkills, Searchable, SkillIndex
+from tests.support.cases import each
 from tests.support.skills import skill
 
 SKILLS = {
@@ -32,7 +33,7 @@ def find(index: tuple[SkillIndex, Searchable], task: str) -> FoundSkills:
     return index[0].find([index[1]], task, 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("task", "wanted"),
     [
         ("fill in a pdf form", "pdf-forms"),

@@ -11,6 +11,7 @@ from skillc.index.skills import Searchable, SkillIndex
 from skillc.index.skills.explain import FoundSkills
 from skillc.library import format_results
 from skillc.text import count_edits
+from tests.support.cases import each
 from tests.support.skills import skill
 
 SKILLS = {
@@ -37,7 +38,7 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "word", "skill_id"),
     [
         ("kuberntes", "kubernetes", "k8s"),
@@ -78,7 +79,7 @@ def test_words_that_are_left_alone(shelf: Shelf, tmp_path: Path) -> None:
     assert (shelf.find("server"), shelf.find("server").corrections) == ([], {})
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "word"),
     [
         ("déclaratoins", "déclarations"),
@@ -91,8 +92,9 @@ def test_words_that_are_left_alone(shelf: Shelf, tmp_path: Path) -> None:
 )
 def test_a_misspelt_word_with_accents(shelf: Shelf, tmp_path: Path, typed: str, word: str) -> None:
     """[LIB: SkillEngine trait (revised)] any alphabet has typos; what is said has the skill's accents."""
-    text = "Préparer les déclarations, Kündigungsfristen prüfen, составить договоры"
-    skill(tmp_path / "skills", "law", f"---\ndescription: {text}\n---\n# 财务报表\n")
+    if not (tmp_path / "skills" / "law").exists():
+        text = "Préparer les déclarations, Kündigungsfristen prüfen, составить договоры"
+        skill(tmp_path / "skills", "law", f"---\ndescription: {text}\n---\n# 财务报表\n")
     found = shelf.find(typed)
     assert found.corrections == {typed.lower().strip("“”"): word}
     assert [term for term, _ in found[0].matched] == [word]

@@ -121,6 +121,7 @@ def test_keys() -> None:
     twice = read("name: a\nname: b\ndescription: x")
     assert (twice.fields["name"], codes(twice)) == ("b", ["W013"])
     assert "'name'" in said(twice)
+    assert read("{name: 42}").text("name") == "42"
     assert "(line 3: " in said(read("name: a\ndescription: b: c"))
     late = find_frontmatter("\n\n---\nname: a\ndescription: b: c\n---\n")
     assert late is not None
@@ -139,31 +140,6 @@ def test_good_input(fields: dict[str, object], eol: str) -> None:
     found = find_frontmatter(text)
     assert found is not None
     assert (found.fields, found.end, codes(found)) == (fields, len(text), [])
-
-
-@each(
-    ("yaml", "text"),
-    [
-        ("name: 42", "42"),
-        ("name: 1.10", "1.10"),
-        ("name: 007", "007"),
-        ("name: 0x1F", "0x1F"),
-        ("name: true", "true"),
-        ("name: [a, b]", "[a, b]"),
-        ("name:\n  - a\n  - b", "- a - b"),
-        ("name: 42  # the answer", "42"),
-        ("'name': 42", "42"),
-        ("{name: 42}", "42"),
-        ("name: ~", None),
-        ("name:", None),
-        ("other: x", None),
-        ("name: ''", ""),
-        ("name: '42'", "42"),
-    ],
-)
-def test_text(yaml: str, text: str | None) -> None:
-    """[D4] a field that is no text is read as it was written."""
-    assert read(yaml).text("name") == text
 
 
 # What is repaired

@@ -244,6 +244,7 @@ def test_damaged_decisions(world: World, mine: Path) -> None:
     for words in (("mine", "say", "--param", "text=x", "--yes"), ("git", "status")):
         assert world.fails("E063", "run", *words).stderr.startswith(warning)
     assert world.ok("trust", "list").stderr.startswith(warning)
+    assert "  next run  asks first\n" in world.ok("trust", "show", "git").stdout
     assert file.read_text() == "{"
     world.ok("trust", "allow", "mine", "--digest", digest(world, "mine"))
     assert file.with_name("trust.json.damaged").read_text() == "{"

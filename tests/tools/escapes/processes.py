@@ -368,8 +368,8 @@ print(peak() - before, found.truncated, found.exit_code, len(found.output))
 def much_output(bench: Bench) -> bool:
     code = CALLER.rpartition("print")[0] + WEIGHED
     argv = [sys.executable, "-c", code, bench.level, str(bench.project)]
-    # What reads it is the same at each level, and as much for each piece: a tenth of it shows the same.
-    size = "10G" if bench.level == NONE and examples.is_complete else "1G"
+    # What reads it is the same at each level, and as much for each piece: a fiftieth of it shows the same.
+    size = "10G" if bench.level == NONE and examples.is_complete else "200M"
     command = ["/usr/bin/head", "-c", size, "/dev/zero"]
     found = subprocess.run([*argv, *command], capture_output=True, text=True, check=True).stdout.split()
     assert found[1:3] == ["True", "0"]
