@@ -21,8 +21,9 @@ from skillc.remotes import clawhub as wire
 from skillc.remotes.http import BearerAuth
 from skillc.skills import SkillId
 from tests.conftest import World
+from tests.support.archives import zipped
 from tests.support.cases import each
-from tests.support.clawhub import MAIN, Hub, item, pack
+from tests.support.clawhub import MAIN, Hub, item
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.skills import run
 
@@ -285,7 +286,7 @@ def test_configured(hub: Hub, world: World) -> None:
 @each("name", ["../evil.md", "/evil.md", "a/../../evil.md", "C:evil.md", "a\\..\\evil.md"])
 def test_archive_that_leaves(hub: Hub, world: World, name: str) -> None:
     """[SURFACES: Library] Nothing of an archive is written with a name that leaves its folder: E083."""
-    hub.archive, hub.version = pack({"SKILL.md": MAIN, name: b"evil"}), {"version": "1.0.0"}
+    hub.archive, hub.version = zipped({"SKILL.md": MAIN, name: b"evil"}), {"version": "1.0.0"}
     source = ClawHubSkillSource(hub.stub.url)
     with pytest.raises(ArchiveRefused):
         run(source.load(PDF))

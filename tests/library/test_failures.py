@@ -64,6 +64,7 @@ def test_a_source_that_hangs_costs_one_time_out() -> None:
         [NamedSource("silent", silent, time_out=0.05), NamedSource("own", memory(a="x"))], time_out=3600
     )
     assert [str(s.id) for s in run(both.list())] == ["a"]
+    assert list(both.failures) == ["silent"]
     until, reason = both._silent["silent"]
     both._silent["silent"] = (until + 3600, reason)  # time stands still
     asked = silent.asked

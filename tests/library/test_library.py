@@ -19,9 +19,8 @@ from skillc.library.sources.source import (
 )
 from skillc.library.sources.wrappers import FilteredSkillSource, PrefixedSkillSource, RenamedSkillSource
 from skillc.skills import SkillId
-from tests.support.cases import each
 from tests.support.skills import run
-from tests.support.sources import Broken, Hanging, memory
+from tests.support.sources import Broken, memory
 
 
 def test_first_source_wins(caplog: pytest.LogCaptureFixture) -> None:
@@ -60,12 +59,10 @@ def test_a_filter_never_shows_the_loser() -> None:
     assert run(merged.collections()) == [SkillCollection("docs", "Documents", 2)]
 
 
-@each("bad", [Broken(), Hanging()])
-def test_one_that_fails_takes_no_other_down(bad: SkillSource) -> None:
-    """[D27] the others are served, within the time-out; the failure is told."""
+def test_one_that_fails_takes_no_other_down() -> None:
+    """[D27] the others are served; the failure is told."""
     three = CompositeSkillSource(
-        [NamedSource("bad", bad), NamedSource("good", memory(a="x")), NamedSource("more", memory(b="y"))],
-        time_out=0.05,
+        [NamedSource("bad", Broken()), NamedSource("good", memory(a="x")), NamedSource("more", memory(b="y"))]
     )
     assert [str(s.id) for s in run(three.list())] == ["a", "b"]
     assert list(three.failures) == ["bad"]

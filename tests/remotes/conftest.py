@@ -1,11 +1,7 @@
-"""Fixtures from tests.support: git repositories, an HTTP server, a folder of skills."""
+"""An HTTP server that answers as a test says."""
 
 from __future__ import annotations
 
-from tests.support.git import cache, origin, server, template
 from tests.support.http import stub
-from tests.support.servers import served
-from tests.support.skills import shelf
-from tests.support.team import ada, team
 
-__all__ = ["ada", "cache", "origin", "served", "server", "shelf", "stub", "team", "template"]
+__all__ = ["stub"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from skillc.remotes import fingerprint_of
+from tests.support.archives import zipped
 from tests.support.http import Request, Stub, page
 
 MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nBody.\n"
@@ -16,14 +15,6 @@ MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nB
 
 def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def pack(files: dict[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name, content)
-    return data.getvalue()
 
 
 def describe(files: dict[str, bytes]) -> dict[str, Any]:
@@ -65,7 +56,7 @@ class Hub:
         if words == ["skills"]:
             return self._list(int(query.get("cursor", "0")))
         if words == ["download"] and self._has(query["version"]):
-            return page(self.archive or pack(self.versions.get(query["version"], self.files)))
+            return page(self.archive or zipped(self.versions.get(query["version"], self.files)))
         if words[0] == "skills" and len(words) == 2:
             return self._tell(words[1])
         if words[0] == "skills" and words[2:3] == ["versions"] and self._has(words[3]):

@@ -21,10 +21,10 @@ from skillc.server import ServerSettings
 from tests.adapters.conftest import environment as make_environment
 from tests.adapters.model import reader as reading_model
 from tests.adapters.providers import Provider, provider
+from tests.support.archives import zipped
 from tests.support.elephant import running_elephant
 from tests.support.git import Origin, Server, serving
 from tests.support.reader import ROOT, Reader
-from tests.support.registry import zipped
 from tests.support.team import serve_registry
 
 NEEDS: dict[str, Callable[[Reader], None]] = {}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import socket
 import subprocess
-import tarfile
-import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -38,24 +35,6 @@ def body(skill_id: str, text: str = "Text.", files: Mapping[str, bytes] | None =
         "files": encoded,
         **fields,
     }
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for path, data in files.items():
-            archive.writestr(path, data)
-    return buffer.getvalue()
-
-
-def tarred(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for path, data in files.items():
-            member = tarfile.TarInfo(path)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-    return buffer.getvalue()
 
 
 def token(registry: Registry, role: Role = Role.ADMIN, prefix: str = "", owner: str = "admin") -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 from skillc.remotes.site import SCHEMA
+from tests.support.archives import zipped
 from tests.support.http import Request, Stub, page
 
 MAIN = b"---\nname: pdf\ndescription: About pdf\nlicense: MIT\n---\n# Title\n\nBody.\n"
@@ -22,11 +21,7 @@ def digest(data: bytes) -> str:
 
 def pack(**files: bytes) -> bytes:
     """A zip; in names, `__` is a slash and `_md` a suffix."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in files.items():
-            file.writestr(name.replace("__", "/").replace("_md", ".md"), content)
-    return data.getvalue()
+    return zipped({name.replace("__", "/").replace("_md", ".md"): data for name, data in files.items()})
 
 
 def entry(name: str = "pdf", url: str = "pdf/SKILL.md", data: bytes = MAIN, **fields: Any) -> dict[str, Any]:

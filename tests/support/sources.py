@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 
 from skillc.library.sources.source import (
@@ -32,13 +31,3 @@ class Broken(SkillSource):
 
     async def load(self, skill_id: SkillId) -> SkillDocument:
         raise ConnectionError("the cable is out")
-
-
-class Hanging(SkillSource):
-    async def list(self, filter: SkillFilter = ALL) -> builtins.list[SkillDescriptor]:
-        await asyncio.sleep(3600)
-        return []
-
-    async def load(self, skill_id: SkillId) -> SkillDocument:
-        await asyncio.sleep(3600)
-        raise AssertionError

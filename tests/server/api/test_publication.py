@@ -11,7 +11,8 @@ import pytest
 from skillc.registry import Registry, Role
 from skillc.server.api import publication
 from skillc.server.service import Service
-from tests.support.registry import Client, body, fault, skill_md, tarred, zipped
+from tests.support.archives import tarred, zipped
+from tests.support.registry import Client, body, fault, skill_md
 
 PATH = "/skills/payments/refunds"
 GZIP = {"Content-Type": "application/gzip"}

@@ -10,8 +10,8 @@ from playwright.sync_api import Page
 from skillc.registry import SYSTEM, Registry, Role, make_package
 from skillc.registry.model import Grant, Identity
 from tests.server.pages.conftest import Visitor
+from tests.support.archives import tarred, zipped
 from tests.support.pages import caller_of, make_person, use
-from tests.support.registry import tarred, zipped
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 
 from skillc.registry import SYSTEM, Registry
 from tests.server.pages.conftest import Visitor
+from tests.support.archives import zipped
 from tests.support.pages import make_admin, publish, serving
-from tests.support.registry import zipped
 
 pytestmark = pytest.mark.slow
 

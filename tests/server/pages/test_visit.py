@@ -12,9 +12,9 @@ import skillc.server.uploads as inspection
 from skillc.audit import Audit
 from skillc.registry import SYSTEM, Registry, Role, open_registry
 from tests.server.pages.conftest import Person
+from tests.support.archives import tarred, zipped
 from tests.support.cases import each
 from tests.support.pages import fill, make_admin, make_person
-from tests.support.registry import tarred, zipped
 
 SKILL = b"---\nname: greeting\ndescription: Greet people\n---\n# Greeting\n"
 FORMS = ["/yank", "/unyank", "/review", "/publish", "/account/tokens", "/account/tokens/revoke"]
