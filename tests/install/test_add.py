@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from skillc import atomic, paths
-from skillc.install import store
-from skillc.install.lock import read_lock
+from skillc.install import read_locked, store
 from skillc.library import import_origin
 from skillc.library.records import read_deployments
 from tests.conftest import World
@@ -167,7 +166,7 @@ def test_other_version(world: World, home: Path, outside: Path, origin: Origin) 
     assert world.ok(*words, "--yes", cwd=outside).stdout.startswith("Updated 'pdf'")
     assert "New body." in (world.global_store / "pdf" / "SKILL.md").read_text()
     assert (world.global_store / "pdf" / "mine.md").read_text() == "mine"
-    assert read_lock(str(home))["pdf"].text("ref") == "two"
+    assert read_locked(str(home))["pdf"].text("ref") == "two"
     assert world.ok(*words, cwd=outside).stdout.startswith("Unchanged: 'pdf'")
 
 
@@ -462,7 +461,7 @@ def test_killed_among_many(
             break
         world.ok(*words, cwd=outside)
         assert {record.skill for record in read_deployments()} == names
-        assert set(read_lock(str(home))) == names
+        assert set(read_locked(str(home))) == names
         assert world.ok("install", "--global").stdout == "5 skills unchanged\n"
         shutil.rmtree(home)
         shutil.copytree(clean, home)

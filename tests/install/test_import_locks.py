@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillc.install.lock import read_lock
+from skillc.install import read_locked
 from skillc.install.npm import compute_hash
 from tests.conftest import World
 from tests.support.cases import each
@@ -73,7 +73,7 @@ def test_commits(world: World, versions: Versions) -> None:
     assert (entry["id"], entry["to"], entry["how"]) == ("pdf", str(world.store / "pdf"), "copied")
     assert answer["skipped"] == []
     assert "About pdf" in (world.store / "pdf/SKILL.md").read_text()
-    locked = read_lock(str(world.project))["pdf"]
+    locked = read_locked(str(world.project))["pdf"]
     assert (locked.commit, locked.hash) == (versions.commit, versions.hash)
     assert world.ok("verify").stdout == "Every file is what the lock says.\n"
     requests = len(versions.server.requests)
@@ -138,7 +138,7 @@ def test_names_that_are_taken(world: World, versions: Versions) -> None:
     assert (mine / "SKILL.md").read_bytes() == before
     (mine / "SKILL.md").write_bytes((versions.origin.work / "pdf/SKILL.md").read_bytes())
     assert len(run_import(world, file)["imported"]) == 1
-    assert read_lock(str(world.project))["pdf"].commit == versions.commit
+    assert read_locked(str(world.project))["pdf"].commit == versions.commit
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_a_registry(world: World, stub: Stub) -> None:
     note = {"version": 1, "registry": stub.url, "slug": "pdf", "installedVersion": "1.0.0"}
     write(world.project / "skills/pdf/.clawhub/origin.json", note)
     assert [entry["id"] for entry in run_import(world, file)["imported"]] == ["pdf"]
-    assert read_lock(str(world.project))["pdf"].own_text("version") == "1.0.0"
+    assert read_locked(str(world.project))["pdf"].own_text("version") == "1.0.0"
 
 
 @each(

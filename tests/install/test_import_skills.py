@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 
 from skillc import atomic
-from skillc.install.import_plan import plan_import
-from skillc.install.import_skills import bring_in
 from skillc.library import import_origin
 from skillc.library.records import read_deployments
-from skillc.settings import load_settings
 from skillc.tools import find_skill
 from skillc.tools.trust import TrustLevel
+from skillc.workspace import Workspace
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import GIT_ENV
@@ -187,9 +185,7 @@ def test_without_exchange(world: World, claude: Path, monkeypatch: pytest.Monkey
     """[D52] where names can't be exchanged, the store gets a copy, and the trash the folder."""
     monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
     pdf = with_script(skill(claude, "pdf"))
-    cwd = str(world.home)
-    intake = bring_in(plan_import((), "claude", cwd), load_settings(cwd), cwd)
-    assert intake.is_success
+    assert Workspace(str(world.home)).import_skills(agents="claude", yes=True).is_success
     assert pdf.is_symlink()
     assert (world.global_store / "pdf/.env.example").exists()
     (entry,) = world.json("trash", "list")["entries"]

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from skillc.install.lock import change_lock, read_lock
+from skillc.install import read_locked
+from skillc.install.lock import change_lock
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import Origin, Server
@@ -184,7 +185,7 @@ def test_an_entry_of_another_tool(world: World, origin: Origin, server: Server) 
     result = world.ok("install")
     assert "warning[W086]" in result.stderr
     assert "the files are the same" in result.stderr
-    assert read_lock(str(world.project))["pdf"].commit == origin.git("rev-parse", "HEAD")
+    assert read_locked(str(world.project))["pdf"].commit == origin.git("rev-parse", "HEAD")
     assert install(world, "--frozen")["unchanged"] == ["pdf"]
     lock_skills(world, server.url, "pdf", root=world.home, targets=["claude"])
     elsewhere = world.root / "elsewhere"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillc import records
-from skillc.install.lock import read_lock
+from skillc.install import read_locked
 from skillc.library.records import read_deployments
 from skillc.surface import Unattended
 from skillc.workspace import Workspace
@@ -316,7 +316,7 @@ def test_path_of_a_locked_skill(world: World) -> None:
     lock_skills(world, str(skill(world.root / "work", "docx")), "docx")
     world.ok("install")
     remove(world, "pdf", cwd=world.project)
-    assert list(read_lock(str(world.project))) == ["docx"]
+    assert list(read_locked(str(world.project))) == ["docx"]
     assert world.json("install")["unchanged"] == ["docx"]
     (world.project / "skills-lock.json").write_text("{")
     world.fails("E071", "remove", "docx")

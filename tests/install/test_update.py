@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillc import trash
-from skillc.install.lock import read_lock
+from skillc.install import read_locked
 from tests.conftest import World
 from tests.support.git import GIT_ENV, Origin, Server
 from tests.support.lock import lock_skills, read_tree
@@ -50,7 +50,7 @@ def test_outdated(installed: World, origin: Origin, server: Server) -> None:
     A skill that left its repository and a server that is down are warnings.
     """
     assert installed.ok("outdated").stdout == "Every skill is up to date.\n"
-    old = read_lock(str(installed.project))["pdf"].commit
+    old = read_locked(str(installed.project))["pdf"].commit
     origin.write("pdf/SKILL.md", TEXT + "More.\n")
     commit = origin.push()
     edit(installed, "Line 2.", "My line.")
@@ -97,7 +97,7 @@ def test_update(installed: World, origin: Origin) -> None:
     assert (installed.store / "pdf" / "added.md").is_file()
     assert os.access(installed.store / "pdf" / "scripts" / "run.sh", os.X_OK)
     assert "About PDF files" in (installed.project / ".claude" / "skills" / "pdf" / "SKILL.md").read_text()
-    assert read_lock(str(installed.project))["pdf"].commit == commit
+    assert read_locked(str(installed.project))["pdf"].commit == commit
     assert installed.ok("verify").returncode == 0
     assert trash.items() == []
     assert installed.ok("update").stdout == "2 skills up to date\n"
@@ -113,7 +113,7 @@ def test_another_version(installed: World, origin: Origin) -> None:
         last = origin.push(tag=f"t{number}")
 
     def state() -> tuple[str, str, str]:
-        entry = read_lock(str(installed.project))["pdf"]
+        entry = read_locked(str(installed.project))["pdf"]
         text = (installed.store / "pdf" / "SKILL.md").read_text()
         assert (installed.store / "pdf" / "mine.md").read_text() == "mine"
         return entry.text("ref"), entry.commit, text.removeprefix(TEXT)
@@ -184,7 +184,7 @@ def test_a_conflict(installed: World, origin: Origin) -> None:
     assert "<<<<<<< yours\nMy line.\n=======\nTheir line.\n>>>>>>> update\n" in text
     (item,) = trash.items()
     assert "My line." in (Path(item.path) / "SKILL.md").read_text()
-    assert read_lock(str(installed.project))["pdf"].commit == commit
+    assert read_locked(str(installed.project))["pdf"].commit == commit
     assert installed.ok("update").stdout == "2 skills up to date\n"  # and the marks are still there
     assert (installed.store / "pdf" / "SKILL.md").read_text() == text
 
@@ -242,7 +242,7 @@ def test_what_it_asks_for(installed: World, origin: Origin) -> None:
     installed.fails("E084", "update", "--yes")
     installed.ok("update", "--accept-blocks")
     assert (installed.store / "pdf" / "scripts" / "run.sh").read_text() == evil
-    assert "accepted" not in read_lock(str(installed.project))["pdf"].own["audit"]
+    assert "accepted" not in read_locked(str(installed.project))["pdf"].own["audit"]
     origin.write("pdf/more.md", "more")
     origin.push()
     installed.fails("E084", "update")  # other files: it was accepted for those before
