@@ -14,9 +14,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from skillc import atomic, paths, trash
-from skillc.compiler import PublishOptions, create_store, publish_skill
-from skillc.errors import Diagnostic, InvalidOption, SkillExists, unexpected
-from skillc.index import Pool, can_fork, count_cores
+from skillc.compiler import Publication, PublishOptions, create_store, publish_skill, record_publications
+from skillc.errors import InvalidOption, SkillcError, SkillExists, unexpected
+from skillc.index import run_apart
 from skillc.install.import_locks import import_locks
 from skillc.install.import_plan import (
     COPIED,
@@ -32,13 +32,11 @@ from skillc.install.import_plan import (
 from skillc.install.lock import skill_of
 from skillc.install.store import TellStep, ignore_step, remember_skill
 from skillc.library import record_imports
-from skillc.library.records import DeploymentRecord, lock_store, record_deployments
+from skillc.library.records import lock_store
 from skillc.settings import Settings
 from skillc.skills import digest_files, make_folder
 from skillc.surface import Here, Person
 from skillc.text import count_of
-
-Fields = tuple[str, ...]
 
 PARALLEL_FROM = 8  # skills to build that are worth another process
 
@@ -223,40 +221,22 @@ def _record(imports: Collection[tuple[Step, str]]) -> None:
 
 def _publish(steps: Iterable[Step], settings: Settings, cwd: str, result: ImportResult) -> None:
     """Build and deploy what came out of agents' directories, on all cores; all go on record at once."""
-    targets: dict[str, list[Step]] = {}
+    jobs: dict[str, list[Step]] = {}  # by the folder in the store, which several agents may share
     for step in steps:
-        targets.setdefault(step.destination, []).append(step)
-    jobs = list(targets.values())
-    workers = count_cores() if len(jobs) >= PARALLEL_FROM and can_fork() else 0
-    records: list[DeploymentRecord] = []
-    try:
-        answers = Pool(_Publisher, settings, cwd).run(jobs, workers if workers > 1 else 0, fork=True)
-        for fields, diagnostics, failures in answers:
-            records += [DeploymentRecord(*each) for each in fields]
-            result.diagnostics.extend(Diagnostic(*each) for each in diagnostics)
-            result.build_failures.extend(failures)
-    finally:
-        record_deployments(record for record in records if os.path.lexists(record.path))
+        jobs.setdefault(step.destination, []).append(step)
 
-
-class _Publisher:
-    """Builds and deploys a skill in a worker, and returns plain values: records, diagnostics, failures."""
-
-    def __init__(self, settings: Settings, cwd: str) -> None:
-        self._settings = settings
-        self._cwd = cwd
-
-    def __call__(self, steps: list[Step]) -> tuple[Sequence[Fields], Sequence[Fields], list[str]]:
-        first = steps[0]
-        skill = skill_of(first.root, first.name, first.destination)
+    def publish(steps: list[Step]) -> Publication:
+        skill = skill_of(steps[0].root, steps[0].name, steps[0].destination)
         options = PublishOptions([step.target for step in steps if step.target])
-        try:
-            publication = publish_skill(skill, options, self._settings, self._cwd, record=False)
-        except Exception as error:
-            return [], [], [f"{unexpected(error).line()} ({skill.source})"]
-        records = [
-            (each.skill, each.source, each.runtime, each.target, each.path, each.method, each.digest)
-            for each in publication.records()
-        ]
-        diagnostics = [(each.code, each.message, each.path) for each in publication.diagnostics]
-        return records, diagnostics, [error.text() for error in publication.failures]
+        return publish_skill(skill, options, settings, cwd, record=False)
+
+    answers = run_apart(publish, list(jobs.values()), PARALLEL_FROM)
+    with record_publications(result.diagnostics.extend) as publications:
+        for folder, answer in zip(jobs, answers, strict=True):
+            if isinstance(answer, Publication):
+                publications.append(answer)
+                result.diagnostics.extend(answer.diagnostics)
+                result.build_failures.extend(error.text() for error in answer.failures)
+            else:
+                error = answer or SkillcError("the process that built it was ended")
+                result.build_failures.append(f"{error.line()} ({os.path.realpath(folder)})")
