@@ -185,7 +185,7 @@ def _is_of_home(file: str) -> bool:
     return os.path.basename(file) == ".skill-lock.json"
 
 
-class _Other(SkillcError):
+class _NotTaken(SkillcError):
     """A skill that is not taken, for a reason that says where it comes from itself."""
 
 
@@ -210,7 +210,7 @@ class _Transfer:
             if isinstance(match, SkillcError):
                 raise match
             self._take(pin, *match)
-        except _Other as error:
+        except _NotTaken as error:
             self.skip(pin, error.message)
         except (SkillcError, OSError) as error:
             self.skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
@@ -223,22 +223,22 @@ class _Transfer:
         if download.origin.is_registry and candidate.version != (download.origin.ref or candidate.version):
             raise SkillcError(f"the registry gave version '{candidate.version}'")
         if is_compiled(candidate.folder):
-            raise _Other("a compiled skill; import its source")
+            raise _NotTaken("a compiled skill; import its source")
         root, step = self.root, self.step_of(pin)
         named = LockEntry(pin.name, {})  # its targets, mode and pin are not taken over
         try:
             audit = admit(pin.name, candidate.folder, hashes.content.digest, accept=self.accept)
         except AuditBlocked as error:
-            raise _Other(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
+            raise _NotTaken(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
         entry = make_entry(lock_folder(root), download, candidate, hashes, last=named, audit=audit)
         with lock_store(root):
             is_there = os.path.lexists(step.destination)
             if is_there and not is_same(candidate.folder, step.destination):
                 advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
-                raise _Other(f"another skill of that name is in the store; {advice}")
+                raise _NotTaken(f"another skill of that name is in the store; {advice}")
             locked = read_lock(root).get(pin.name)
             if is_there and locked is not None and locked.commit == download.commit:
-                raise _Other(f"the same as '{step.destination}'")
+                raise _NotTaken(f"the same as '{step.destination}'")
             skill = FetchedSkill(entry, candidate.folder, pin.label)
             diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))
             self.result.diagnostics.extend((*diagnostics, *record_entries(root, [entry])))

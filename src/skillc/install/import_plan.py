@@ -93,17 +93,17 @@ def plan_import(folders: Sequence[str], agents: str, cwd: str, scope: str = "") 
     is `global` or `project`: whose directories of agents, and the store for copies. Without one, agents'
     directories are the user's, and copies go where `build` puts them.
     """
-    survey = _Survey(cwd, scope)
-    for place in survey.find_places(agents) if agents or not folders else ():
-        survey.add_directory(place)
+    planner = _Planner(cwd, scope)
+    for place in planner.find_places(agents) if agents or not folders else ():
+        planner.add_directory(place)
     for folder in folders:
-        survey.add_folder(os.path.abspath(os.path.join(cwd, os.path.expanduser(folder))), folder)
-    survey.explain_links()
-    return Plan(tuple(survey.steps.values()), tuple(survey.skips))
+        planner.add_folder(os.path.abspath(os.path.join(cwd, os.path.expanduser(folder))), folder)
+    planner.explain_links()
+    return Plan(tuple(planner.steps.values()), tuple(planner.skips))
 
 
 @dataclass(slots=True)
-class _Survey:
+class _Planner:
     """Goes through folders one by one; `steps` are by the path of the skill."""
 
     cwd: str
@@ -192,7 +192,7 @@ class _Survey:
         """Return all directories of agents by their canonical path: the user's, and the project's."""
         names = {agent.name for agent in read_agents()}
         scopes = [GLOBAL, *([PROJECT] if next(paths.project_roots(self.cwd), None) else [])]
-        places = [place for scope in scopes for place in _Survey(self.cwd, scope)._places(names)]
+        places = [place for scope in scopes for place in _Planner(self.cwd, scope)._places(names)]
         return {os.path.realpath(place.target[1]): place for place in places}
 
     def add(self, path: str, place: Place | None) -> None:

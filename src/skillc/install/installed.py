@@ -42,8 +42,7 @@ from skillc.install.skill_info import (
 from skillc.install.state import (
     KnownVersion,
     Memo,
-    is_exact,
-    read_states,
+    find_edited,
     recall_latest,
     stamp_files,
     stamp_folder,
@@ -81,13 +80,13 @@ def list_installed(
     check_obsolete: bool = False,
 ) -> InstalledSkills:
     """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
-    survey, compare = _Survey(), check_obsolete or status == OBSOLETE
+    stores, compare = _Stores(), check_obsolete or status == OBSOLETE
     found: list[tuple[Skill, tuple[str, str], str]] = []
     sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
     diagnostics: list[Diagnostic] = []
     total = 0
     for skill in stored_skills(cwd):
-        if error := survey.store_of(skill).find_problem(skill):
+        if error := stores.store_of(skill).find_problem(skill):
             diagnostics.append(warning("W005", error.message, error.code).at(skill.source))
             continue
         total += 1
@@ -100,9 +99,9 @@ def list_installed(
     skills = []
     for skill, build, shadow in found[:limit]:
         with suppress(InvalidSkill, OSError):  # another command took it out just now
-            skills.append(survey.describe(skill, build, shadow))
-    survey.keep(is_all=len(skills) == total)
-    return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *survey.diagnostics])
+            skills.append(stores.describe(skill, build, shadow))
+    stores.keep(is_all=len(skills) == total)
+    return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *stores.diagnostics])
 
 
 def describe_skill(here: Here, name: str) -> SkillInfo:
@@ -113,9 +112,9 @@ def describe_skill(here: Here, name: str) -> SkillInfo:
 
     skill = locate_installed(name, here.cwd)
     here.tell(skill.diagnostics)
-    survey = _Survey()
-    info = survey.describe(skill, find_build(skill), records=find_deployments(skill))
-    survey.keep(is_all=False)
+    stores = _Stores()
+    info = stores.describe(skill, find_build(skill), records=find_deployments(skill))
+    stores.keep(is_all=False)
     tokens = measure_skill(skill.source)
     digest = ""
     with suppress(SkillcError):  # a link that leaves the folder [D64]
@@ -128,7 +127,7 @@ def describe_skill(here: Here, name: str) -> SkillInfo:
         for each in agent.skills
         if each.state and os.path.realpath(os.path.dirname(each.path)) in places
     }
-    here.tell([*survey.diagnostics, *use.diagnostics])
+    here.tell([*stores.diagnostics, *use.diagnostics])
     return replace(
         info,
         tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
@@ -167,7 +166,7 @@ def advise_foreign(cwd: str, *, is_first: bool = False) -> list[str]:
     return ["No skills yet.", *(lines or ["'skc init <name>' makes one."])] if is_first else lines
 
 
-class _Survey:
+class _Stores:
     """Goes through skills, and reads what several of them share once: locks, notes and deployments."""
 
     def __init__(self) -> None:
@@ -253,12 +252,11 @@ class _Store:
         except InvalidConfiguration as error:
             diagnostics.append(warning("W071", lock_file(root), error.message))
             return
-        folders = {name: store_folder(root, name) for name in entries}
-        states = read_states(root, folders, entries)
         self.latest = recall_latest(root, entries)
+        edited = find_edited(root, entries.values(), is_all=True)
         for name, entry in entries.items():
-            is_edited = name in states and not entry.is_damaged and not is_exact(entry, states[name])
-            self.entries[os.path.basename(folders[name])] = entry, is_edited
+            is_edited = name in edited and not entry.is_damaged
+            self.entries[os.path.basename(store_folder(root, name))] = entry, is_edited
 
     def read_main(self, skill: Skill) -> dict[str, Any]:
         """Return what a SKILL.md says, and its tokens; nothing of a new one once time is over."""

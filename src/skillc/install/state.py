@@ -152,11 +152,11 @@ def is_exact(entry: LockEntry, state: FolderState | None) -> bool:
     return bool(entry.hash) and state.hash == entry.installed_hash and entry.digest in ("", state.digest)
 
 
-def find_edited(root: str, entries: Iterable[LockEntry]) -> set[str]:
+def find_edited(root: str, entries: Iterable[LockEntry], *, is_all: bool = False) -> set[str]:
     """Return the names of skills whose folders in a store have other files than were installed."""
     by_name = {entry.name: entry for entry in entries}
     folders = {name: store_folder(root, name) for name in by_name}
-    states = read_states(root, folders, by_name, is_all=False)
+    states = read_states(root, folders, by_name, is_all=is_all)
     return {name for name, state in states.items() if not is_exact(by_name[name], state)}
 
 
