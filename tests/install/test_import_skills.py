@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -238,34 +237,6 @@ def test_no_permission(world: World, claude: Path, unprivileged: tuple[str, ...]
     assert "Permission denied" in result.stderr
     assert (pdf / "SKILL.md").read_text().endswith("Body.\n")
     assert docx.is_symlink()
-
-
-def test_never_missing(world: World, claude: Path) -> None:
-    """[D11] an agent that reads all the time finds every skill at every moment of an import."""
-    places = [skill(claude, f"skill-{number}") / "SKILL.md" for number in range(12)]
-    stop, rounds = threading.Event(), 0
-    gaps: list[object] = []
-
-    def read() -> None:
-        nonlocal rounds
-        while not stop.is_set():
-            rounds += 1
-            for place in places:
-                try:
-                    gaps.extend([] if b"description" in place.read_bytes() else [place])
-                except OSError as error:
-                    gaps.append(error)
-
-    agent = threading.Thread(target=read)
-    agent.start()
-    try:
-        answer = run_import(world)
-    finally:
-        stop.set()
-        agent.join()
-    assert len(answer["imported"]) == 12
-    assert rounds > 10
-    assert gaps == []
 
 
 @pytest.mark.slow

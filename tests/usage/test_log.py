@@ -202,7 +202,10 @@ def test_arguments_are_json(arguments: dict[str, str | int | bool | None]) -> No
 
 
 def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
-    """[RFC-0007] arguments, names and directories in no encoding are logged all the same."""
+    """[RFC-0007] [RFC-0003] arguments, names and directories in no encoding are logged all the same.
+
+    The filter of `stats` writes such a directory as the log does.
+    """
     build_skill(resolve("pdf", str(world.project)))
     strange = os.fsdecode(b"caf\xe9")
     (world.project / strange).mkdir()
@@ -211,7 +214,8 @@ def test_bytes_that_are_no_text(world: World, skill: Path) -> None:
     assert row["cwd"] == f"{world.project}/caf\\udce9"
     assert json.loads(row["args"])["section"] == "caf\\udce9"
     assert row["error"] == "section not found: 'caf\\udce9'"
-    assert world.json("stats", "pdf", "--group-by", "errors")["data"] == [
+    words = ("stats", "pdf", "--group-by", "errors", "--project", str(world.project / strange))
+    assert world.json(*words)["data"] == [
         {"target": "caf\\udce9", "command": "show", "error": row["error"], "count": 1}
     ]
 
