@@ -50,6 +50,8 @@ ERRORS = {
     "E082": "your edits of '<skill>' conflict with the update in '<file>'",
     "E083": "archive refused: '<archive>': <reason>",
     "E084": "'<skill>' is blocked: <reason>",
+    "E085": "the signature of '<skill>' is broken: <reason>",
+    "E086": "'<skill>' has another signer than is accepted: <reason>",
     "E090": "the registry refused: <reason>",
     "E091": "'<skill>' has version <version> already",
     "E092": "registry '<registry>' unavailable: <reason>",

@@ -53,7 +53,7 @@ def test_what_is_installed() -> None:
     extras = project["optional-dependencies"]
     old = {"all", "audit", "git", "http", "mcp", "server"}
     frameworks = {"anthropic", "langchain", "openai-agents", "pydantic-ai"}
-    assert extras.keys() == old | frameworks | {"registry", "postgres", "sso"}
+    assert extras.keys() == old | frameworks | {"registry", "postgres", "sign", "sso"}
     assert {name for name, needs in extras.items() if not needs} == old
 
 

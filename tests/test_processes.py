@@ -15,8 +15,8 @@ SERVERS = {"mcp", "serve", "ui"}  # whose tests start whole processes
 COMMANDS = """\
 init, build pdf, list, info pdf, listing, outline pdf, show pdf --section usage, search pdf text,
 open pdf SKILL.md, sources pdf, find text, browse, load pdf, inventory, turn text, lint pdf, audit pdf,
-tools pdf, trust, import, doctor --library, verify, add ../got, pin got, unpin got, outdated, lock, install,
-update,
+tools pdf, trust, import, doctor --library, verify, digest pdf, add ../got, why got,
+pin got, unpin got, outdated, lock, install, update,
 disable got, enable got, remove got, trash list, restore got, clean --yes, repo list, login,
 completion bash, stats, sync, setup --dry-run,
 hook prompt"""
@@ -31,6 +31,7 @@ FAILING = {
     "publisher list": "E",
     "doctor --format nothing": "E100",
     "eval pdf": "E110",
+    "sign pdf --key nowhere": "E100",
 }
 
 

@@ -306,6 +306,7 @@ RARE = {
     "install": "a command loads what it does; loading all takes 24 times as long as Python",
     "evals": "help and completion of commands load no rooms",
     "mcp": "the SDK takes 0.8 s to load",
+    "origins": "help and completion of commands load no keys",
     "remotes": "each remote loads a library of its own",
     "remotes.git": "an address is read without dulwich",
     "remotes.http": "commands that print help load no library",

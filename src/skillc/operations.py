@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from skillc import compiler, errors, install, library, listing, setup, tools, usage
+from skillc import compiler, errors, install, library, listing, origins, setup, tools, usage
 from skillc.library import repositories
 from skillc.paths import library_roots
 from skillc.spelling import unknown_repository
@@ -112,9 +112,11 @@ class Operations:
     audit = Operation(lambda: install.audit_skills)
     build_all = Operation(lambda: compiler.build_skills)
     clean = Operation(lambda: install.clean_up)
+    digest = Operation(lambda: origins.find_digest)
     disable = Operation(lambda: install.disable_skill)
     empty_trash = Operation(lambda: install.empty_trash)
     enable = Operation(lambda: install.enable_skill)
+    export_parts = Operation(lambda: install.export_parts)
     import_skills = Operation(lambda: install.import_into_store)
     info = Operation(lambda: install.describe_skill)
     install = Operation(lambda: install.install_locked)
@@ -125,9 +127,11 @@ class Operations:
     remove = Operation(lambda: install.remove_skills)
     restore = Operation(lambda: install.restore_item)
     setup = Operation(lambda: setup.set_up)
+    sign = Operation(lambda: origins.sign_skill)
     trash = Operation(lambda: install.list_trash)
     update = Operation(lambda: install.update_locked)
     verify = Operation(lambda: install.verify_locked)
+    why = Operation(lambda: install.find_reasons)
     adopt = Operation(lambda: tools.adopt_skill)
     allow = Operation(lambda: tools.allow_skill)
     decisions = Operation(lambda: tools.list_decisions)

@@ -17,7 +17,7 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from skillc import install, setup
+from skillc import install, origins, setup
 from skillc.audit import Finding
 from skillc.compiler import Publication, create_skill
 from skillc.contract import Failure, is_optional, key_of
@@ -118,6 +118,7 @@ RESULTS: dict[str, Shape] = {
     "build --all": {"built": [Publication], "failed": [_texts("id skill code message")]},
     "clean": _result_of(install.clean_up),
     "completion": _texts("shell script"),
+    "digest": _result_of(origins.find_digest),
     "disable": _result_of(install.disable_skill),
     "doctor": Examination,
     "doctor --library": LibraryFindings,
@@ -174,6 +175,7 @@ RESULTS: dict[str, Shape] = {
     "restore": _result_of(install.restore_item),
     "run": Envelope,
     "run --dry-run": DryRun,
+    "sign": _result_of(origins.sign_skill),
     "search": {"query": str, "results": [{"file": str, "section": Text, "snippet": str, "score": Number}]},
     "serve": {**_texts("token? url?"), "ok?": bool, "checks?": [_texts("name status message")]},
     "setup": _result_of(setup.set_up),
@@ -215,6 +217,7 @@ RESULTS: dict[str, Shape] = {
     "unpin": _result_of(install.set_pins),
     "update": _result_of(install.update_locked),
     "verify": _result_of(install.verify_locked),
+    "why": _result_of(install.find_reasons),
     "yank": {**_texts("id version"), "yanked": Text, "registry": str},
 }
 ERROR = {"error": {"code": str, "message": str, "hint": Text}}

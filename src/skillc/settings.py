@@ -17,7 +17,8 @@ from skillc.errors import Diagnostic, warning
 VERSION = 1
 MAX_FILE = 1 << 18  # bytes of a config.toml
 MAX_KEY = 100  # parts of a dotted key in a TOML file
-OWN = ("registry", "listing", "agents", "hook")  # that count in the home's file alone
+OWN = ("registry", "listing", "agents", "hook", "trust")  # that count in the home's file alone
+TRUST = "trust"  # which signers are accepted: `origins` reads it, and takes no faulty one for none
 TOKENIZERS = ("ascii", "cjk")
 WINDOW = 200_000  # tokens of a model, where nothing else is said
 MAX_WINDOW = 100_000_000
@@ -138,7 +139,7 @@ def _read_file(path: str, diagnostics: list[Diagnostic]) -> dict[str, Any]:
 def _check(data: dict[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
     """Return the valid values of the known keys by the names of settings; warn about the rest."""
     values: dict[str, Any] = {}
-    pairs = [(name, value) for name, value in data.items() if name not in _TABLES]
+    pairs = [(name, value) for name, value in data.items() if name not in (*_TABLES, TRUST)]
     for table, text in _TABLES.items():
         content = data.get(table, {})
         if isinstance(content, dict):
@@ -165,6 +166,6 @@ def _warn_unknown(key: str, warn: Callable[[str], None]) -> None:
     from skillc.spelling import near_miss  # only on the way to a warning
 
     table, _, name = key.rpartition(".")
-    names = ["version", *_TABLES] if not table else []
+    names = ["version", *_TABLES, TRUST] if not table else []
     names += [own for rule in _RULES for place, _, own in [rule.rpartition(".")] if place == table]
     warn(f"unknown key '{key}'{near_miss(name, names)}")

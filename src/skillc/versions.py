@@ -103,3 +103,55 @@ def parse_tag(text: str) -> str:
         reason = "a tag is a lower-case letter and then up to 63 letters, digits, '.', '_' or '-'"
         raise InvalidParameter("tag", reason)
     return text
+
+
+def in_range(version: str, text: str) -> bool:
+    """Return whether a version is in a range as npm writes them; one that can't be read has no version.
+
+    >>> [in_range("1.4.2", text) for text in ("^1.2", "~1.4.0", "1.4", ">=1.2 <1.4", "2 || 1.4.2", "*")]
+    [True, True, True, False, True, True]
+    >>> in_range("2.0.0-rc.1", "^1.2"), in_range("1.0.0", "latest")
+    (False, False)
+    """
+    try:
+        number = precedence(parse_version(version))
+    except InvalidParameter:
+        return False
+    for part in text.split("||"):
+        words = re.sub(r"([<>=~^]+)\s+", r"\1", part.replace(",", " ")).split()
+        bounds = [_bounds(word) for word in words]
+        if None not in bounds and all(low <= number < high for low, high in filter(None, bounds)):
+            return True
+    return False
+
+
+_TOP = precedence("999999999.999999999.999999999")
+_BOTTOM = precedence("0.0.0-0")
+
+
+def _bounds(word: str) -> tuple[Any, Any] | None:
+    """Return the versions that one part of a range is between; None for one that can't be read."""
+    match = re.fullmatch(r"(\^|~|>=|<=|>|<|=)?v?(\d+|[x*])((?:\.(?:\d+|[x*]))*)(-[0-9a-z.-]+)?", word, re.I)
+    if match is None:
+        return None
+    sign, first, others, label = match.groups()
+    numbers = [int(each) for each in [first, *others.split(".")[1:]] if each.isdecimal()][:3]
+    if not numbers:
+        return _BOTTOM, _TOP
+    low = precedence(".".join(map(str, [*numbers, 0, 0][:3])) + (label or ""))
+    next_patch = precedence(".".join(map(str, _raise(numbers, len(numbers) - 1))) + "-0")
+    if sign in (">=", ">"):
+        return (low if sign == ">=" else next_patch), _TOP
+    if sign in ("<=", "<"):
+        return _BOTTOM, (low if sign == "<" else next_patch)
+    place = len(numbers) - 1
+    if sign == "^":  # the first number that is not zero stays
+        place = next((index for index, number in enumerate(numbers) if number), place)
+    elif sign == "~":
+        place = min(place, 1)
+    return low, precedence(".".join(map(str, _raise(numbers, place))) + "-0")
+
+
+def _raise(numbers: list[int], place: int) -> list[int]:
+    """Return the version after all that share the numbers up to a place."""
+    return [*numbers[:place], numbers[place] + 1, 0, 0][:3]

@@ -103,7 +103,7 @@ def test_commands_and_options(shelf: World) -> None:
     """[RFC-0007] every command, and a command's options; one that is given is not offered again."""
     assert set(NAMES) <= set(complete(""))
     assert complete() == complete("")
-    options = "--long --scope --status --limit --pattern --check-obsolete --format"
+    options = "--long --licenses --scope --status --limit --pattern --check-obsolete --format"
     assert complete("list", "--") == [*options.split(), "--verbose", "--color", "--no-pager", "--help"]
     for words in (("--help", ""), ("list", "-"), ("", "")):
         complete(*words)  # never complains

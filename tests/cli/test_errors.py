@@ -58,7 +58,9 @@ FAILURES = {
     "hook": (["cluade"], "E100"),
     "show": (["pdf", "--section", "none"], "E020"),
     "sources": (["pdf", "--dir", "none"], "E022"),
+    "digest": (["nowhere"], "E001"),
     "eval": (["pdf"], "E110"),
+    "sign": (["pdf", "--key", "nowhere"], "E100"),
     "stats": (["pdf", "--since", "yesterday"], "E031"),
     "sync": (["pdf"], "E040"),
     "token": (["list"], "E100"),
@@ -70,6 +72,7 @@ FAILURES = {
     "unpin": (["pdf"], "E071"),
     "update": ([], "E071"),
     "verify": ([], "E071"),
+    "why": (["nowhere"], "E001"),
     "yank": (["pdf@1.0.0", "--reason", "x"], "E100"),
 }
 

@@ -17,6 +17,7 @@ from skillc.cli.summaries import NAMES
 from skillc.results import ERROR, LISTS, OLD_KEYS, RESULTS, describe, members_of
 from tests.conftest import World
 from tests.support.forks import start_skc
+from tests.support.keys import make_ssh_key
 from tests.support.shapes import find_faults, names_in
 from tests.support.team import Team
 
@@ -125,7 +126,16 @@ def _write(world: World, check: Check) -> None:
     assert check("list")["total"] == 2
     assert check("info", "info", "pdf")["tokens"]["files"]
     check("completion", "completion", "zsh")
+    _sign(world, check)
     _evaluate(check)
+
+
+def _sign(world: World, check: Check) -> None:
+    key = make_ssh_key(world.root / "keys")
+    assert check("sign", "sign", "pdf", "--key", str(key))["kind"] == "ssh"
+    assert check("digest", "digest", "pdf")["digest"].startswith("sha256:")
+    assert check("why", "why", "pdf")["requiredBy"] == []
+    (world.store / "pdf/skill.ssh.sig").unlink()
 
 
 def _evaluate(check: Check) -> None:

@@ -76,6 +76,24 @@ def give_skills_to_agents(reader: Reader) -> None:
     skill(reader.home / ".claude/skills/letters", LETTERS)
 
 
+@need("a skill of mine")
+def write_own_skill(reader: Reader) -> None:
+    skill(reader.project / "pdf", FORMS)
+
+
+@need("an SSH key")
+def make_ssh_key(reader: Reader) -> None:
+    (reader.home / ".ssh").mkdir(exist_ok=True)
+    key = reader.home / ".ssh/id_ed25519"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+
+
+@need("allowed signers")
+def allow_own_key(reader: Reader) -> None:
+    key = (reader.home / ".ssh/id_ed25519.pub").read_text(encoding="utf-8")
+    (reader.home / ".ssh/allowed_signers").write_text(f"alice@example.com {key}", encoding="utf-8")
+
+
 @need("Claude Code")
 def install_claude(reader: Reader) -> None:
     (reader.home / ".claude").mkdir()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 GLOBAL = "--global  Use the home directory's store and its lock, ~/.skillc/skills-lock.json."
 ACCEPT_BLOCKS = "--accept-blocks  Take what the audit blocks. Read first what it does."
+ACCEPT_SIGNER = "--accept-signer  Take a skill that has another signer than before."
 ALLOW_HOST = """\
 --allow-host <host>...  Also contact this host if an index or a redirect leads to it. Can be repeated."""
 MIN_AGE = "--min-age <age>  Ignore versions that are younger than this, such as 12h, 3d or 2w."

@@ -41,6 +41,8 @@ ACTIVITIES = {
         "Changing the lock": "pin unpin",
         "Checking the installation, the stores and agents' directories": "doctor",
         "Comparing files with the lock": "verify",
+        "Reading the skill's files": "digest sign",
+        "Reading what skills need": "why",
         "Comparing skills with their builds": "info list",
         "Reading what lies in agents' directories": "listing",
         "Comparing the store with the lock": "install lock outdated update",

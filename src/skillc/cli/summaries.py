@@ -8,6 +8,8 @@ GROUPS = {
         "init": "Create a new skill, or an empty store.",
         "lint": "Check skills against the format and good practice, and estimate their token cost.",
         "build": "Compile a skill into a stub with a section index, and deploy it to agents.",
+        "sign": "Vouch for a skill with a key of yours.",
+        "digest": "Print the digest of a skill, to which locks and signatures are bound.",
         "list": "List the skills that are here: version, origin, agents, tokens, status.",
         "info": "Say everything about one skill, and what to do with it.",
     },
@@ -23,7 +25,8 @@ GROUPS = {
         "pin": "Keep a skill at its version.",
         "unpin": "Let a pinned skill be updated again.",
         "lock": "Show skills-lock.json.",
-        "verify": "Check that the store holds what skills-lock.json says, to the file.",
+        "verify": "Check each file against skills-lock.json, and say who signed skills.",
+        "why": "Say which installed skills need a skill.",
     },
     "Take skills out": {
         "remove": "Take a skill away from agents and out of its store.",

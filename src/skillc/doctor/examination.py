@@ -27,6 +27,7 @@ CHECKS: dict[str, Callable[[Place], Iterator[Check]]] = {
     "mcp": skills.check_servers,
     "hooks": skills.check_hooks,
     "names": skills.check_names,
+    "needs": skills.check_needs,
     "builds": skills.check_builds,
     "disabled": skills.check_disabled,
     "lock": skills.check_locks,

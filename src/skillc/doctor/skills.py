@@ -35,11 +35,13 @@ from skillc.errors import InvalidConfiguration, SkillcError
 from skillc.install import (
     advise_foreign,
     find_waste,
+    read_installed,
     verify_all,
 )
 from skillc.library import GLOBAL, PROJECT, Skill, is_compiled, is_skill, stored_skills
 from skillc.library.records import DeploymentRecord, deployments_by_source, read_deployments, read_switches
 from skillc.listing import list_agents
+from skillc.origins import find_cycle, find_unmet
 from skillc.paths import short_path as short
 from skillc.quotes import shell_quote
 from skillc.setup import find_hooks, find_registrations
@@ -100,6 +102,25 @@ def _read_name(folder: str) -> str:
         return read_metadata(parse(read_main_file(folder)), name).name
     except (SkillcError, OSError):
         return name
+
+
+def check_needs(place: Place) -> Iterator[Check]:
+    """Find programs, variables and skills that installed skills need and that are not here."""
+    count = 0
+    for root in dict.fromkeys([*paths.project_roots(place.cwd), *([place.home] if place.home else [])]):
+        try:
+            installed = read_installed(root)
+        except (InvalidConfiguration, OSError):
+            continue  # a check of its own
+        count += len(installed)
+        for skill in installed:
+            for missing in skill.requirements.missing_here():
+                yield warn(f"'{skill.name}' needs {missing}, which is not here")
+        for unmet in find_unmet(installed):
+            yield warn(unmet.line())
+        if circle := find_cycle(installed):
+            yield warn(f"{' needs '.join(map(repr, circle))}")
+    yield ok(f"{count_of(count, 'skill')} with all that they need")
 
 
 def check_builds(place: Place) -> Iterator[Check]:

@@ -20,6 +20,7 @@ from skillc.quotes import shell_quote
 _NEEDS = {
     "postgres": "a registry on PostgreSQL needs psycopg and its pool",
     "registry": "the files of a registry need obstore",
+    "sign": "certificates and keys of signatures need cryptography",
     "sso": "sign-in by OpenID Connect and publishing from CI need joserfc",
 }
 

@@ -47,6 +47,8 @@
     │   │   └── ProjectFolderEscapes
     │   ├── ApprovalRequired        E063
     │   ├── AuditBlocked            E084
+    │   ├── SignatureBroken         E085
+    │   ├── SignerRefused           E086
     │   └── RegistryRefused         E090
     │       └── SignInRequired
     └── Conflict
@@ -364,6 +366,20 @@ class ArchiveRefused(_WithReason, Invalid):
 class AuditBlocked(_WithReason, Denied):
     code = "E084"
     template = "'{}' is blocked: {}"
+
+
+class SignatureBroken(_WithReason, Denied):
+    """A skill that is not as it was signed, or whose signature can't be one."""
+
+    code = "E085"
+    template = "the signature of '{}' is broken: {}"
+
+
+class SignerRefused(_WithReason, Denied):
+    """A skill whose signer is another one than before, or none that [trust] accepts."""
+
+    code = "E086"
+    template = "'{}' has another signer than is accepted: {}"
 
 
 class RegistryRefused(Denied):

@@ -63,6 +63,7 @@ WARNINGS = {
     "W101": "what {} lists was not measured, so nothing is fitted; 'skc listing set' takes single skills out",
     "W102": "{} shows {} of {} descriptions of skills whole: its listing is full; run 'skc listing fit'",
     "W103": "listings were fitted again, which changed {}; 'skc listing' shows them",
+    "W104": "'{}' needs {}",
     "W110": "evals: {}: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' could not be refreshed, so its last state is used: {}",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillc.install.install import install_locked
     from skillc.install.installed import advise_foreign, describe_skill, list_installed
     from skillc.install.lock import list_locked, read_locked, set_pins
+    from skillc.install.needs import export_parts, find_reasons, read_installed
     from skillc.install.outdated import list_latest, parse_age
     from skillc.install.publish import publish_version
     from skillc.install.registries import find_shared

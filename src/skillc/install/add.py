@@ -24,6 +24,7 @@ from skillc.compiler import (
 from skillc.contract import HIDDEN, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.address import parse_origin
+from skillc.install.companions import bring_along
 from skillc.install.entry import LINK, LockEntry, make_entry
 from skillc.install.installed import COPY
 from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
@@ -40,6 +41,7 @@ from skillc.install.store import (
 from skillc.install.update import Updater
 from skillc.library.records import is_path_target, lock_store
 from skillc.listing import describe_targets
+from skillc.origins import require_same
 from skillc.settings import Settings
 from skillc.surface import Here, Person, Steps
 from skillc.text import one_line
@@ -94,6 +96,7 @@ def add_skills(
     dry_run: bool = False,
     yes: bool = False,
     accept_blocks: bool = False,
+    accept_signer: bool = False,
     hosts: Iterable[str] = (),
 ) -> Additions:
     """Add skills of sources, such as `owner/repo`: those with these names, or with `everything` all.
@@ -101,8 +104,8 @@ def add_skills(
     `targets` are agents or paths with commas between them, by default the agents that are installed; `scope`
     is `global` or `project`, by default the store that fits. `hosts` may be asked besides those of the
     sources. A person who can answer is asked first, unless with `yes`. One of several skills that fails does
-    not stop the others. Raises OriginNotFound (E080), SkillExists (E050), AuditBlocked (E084) and
-    InvalidOption, before anything is written.
+    not stop the others. Raises OriginNotFound (E080), SkillExists (E050), AuditBlocked (E084),
+    SignatureBroken (E085), SignerRefused (E086) and InvalidOption, before anything is written.
     """
     if everything and skills:
         raise InvalidOption("--all and --skill exclude each other")
@@ -115,7 +118,8 @@ def add_skills(
         here.tell(diagnostics)
     with ExitStack() as stack:
         origins = [parse_origin(text, here.cwd, frozenset(hosts)) for text in sources]
-        offers = OfferMaker(here, root, stack, everything).make(origins, list(skills))
+        maker = OfferMaker(here, root, stack, everything)
+        offers = bring_along(maker, maker.make(origins, list(skills)), yes=yes, dry_run=dry_run)
         lines = list(describe_offers(offers, root, places))
         text = "\n".join(lines)
         try:
@@ -128,6 +132,10 @@ def add_skills(
             return _make_result([replace(each, targets=targets_of[each.id]) for each in offers], (), lines)
         if not (yes or here.person.can_answer):
             _refuse_moves(offers)
+        for offer in offers:
+            if offer.last is not None:
+                pin = offer.last.signer
+                require_same(offer.id, pin, offer.signature, here.person, accept=accept_signer)
         if yes or not here.person.can_answer:
             here.person.show(text)
         else:
@@ -191,7 +199,7 @@ class _Adding:
         }
         if not moves:
             return list(offers)
-        updater = Updater(self.root, accept=accept)
+        updater = Updater(self.root, accept=accept, accept_signer=True)  # it was asked for
         names = {entry.name for entry in updater.apply([*moves.values()])}
         self.here.tell(updater.result.diagnostics)
         self.failures.extend(updater.result.failures)
@@ -238,8 +246,10 @@ class _Adding:
             targets=agents,
             mode=COPY if self.copy else LINK,
             audit=offer.report,
+            signature=offer.signature,
+            required_by=offer.required_by,
         )
-        skill = FetchedSkill(entry, candidate.folder, offer.origin.label())
+        skill = FetchedSkill(entry, candidate.folder, offer.origin.label(), offer.evidence)
         self.here.tell(put_skill(self.root, skill, REASON, is_there=has_it))
         return (entry,)
 

@@ -29,6 +29,7 @@ from skillc.install.store import (
 )
 from skillc.install.versions import find_version, installed_versions, note_versions
 from skillc.library.records import deployments_by_source, lock_store
+from skillc.origins import check_skill, combine, read_trust, require_signer
 from skillc.surface import Steps
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def apply_plan(
         for skill in fetch.skills:
             with result.attempt():
                 admit(skill.entry.name, skill.folder, skill.entry.content, accept=accept)
+                _require_signer(skill)
                 skills.append(skill)
         for entry in plan.idle:
             with result.attempt():
@@ -72,6 +74,13 @@ def apply_plan(
             entries = _apply(root, plan, skills, result)
             _remove_all(root, plan.removals, result)
     publish_entries(root, [*entries, *idle], result, tell_step)
+
+
+def _require_signer(skill: FetchedSkill) -> None:
+    """Raise SignatureBroken for a skill that is not as it was signed, SignerRefused for one of a stranger."""
+    entry, trust = skill.entry, read_trust()
+    signatures = check_skill(skill.folder, entry.name, trust, entry.content, skill.evidence)
+    require_signer(entry.name, entry.names, combine(signatures), trust)
 
 
 def _note_failures(plan: InstallPlan, fetch: Fetch, result: InstallResult) -> None:

@@ -20,6 +20,7 @@ from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin, Report, open_session, origin_errors
 from skillc.install.registries import find_hub, find_registry, find_site
 from skillc.library import is_skill
+from skillc.origins import NO_EVIDENCE, Evidence, is_signed
 from skillc.remotes import MAX_PACKED, find_root, git, unpack_archive
 from skillc.remotes.http import guess_type
 
@@ -148,7 +149,11 @@ class _Opening:
                 for each in self._discover(origin, tree, root)
             )
         commit, url = tree.commit, tree.url
-        return Download(origin, root, candidates, commit, url, complete, tree.time, tree.is_tag)
+        evidence = Evidence(*tree.signed) if any(map(is_signed, tree.signed)) else NO_EVIDENCE
+        return Download(
+            *(origin, root, candidates, commit, url, complete, tree.time, tree.is_tag),
+            find_evidence=lambda _: evidence,
+        )
 
     def _open_archive(self, origin: Origin, response: Response | None = None) -> Download:
         """Give the skills of an archive: a file here, or one that is downloaded, or was just now."""

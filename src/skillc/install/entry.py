@@ -14,6 +14,7 @@ from skillc.skills import SkillDigest, digest_files, digest_skill
 if TYPE_CHECKING:
     from skillc.audit import Audit
     from skillc.install.origin import Candidate, Download, Origin
+    from skillc.origins import Pin, Signature
 
 Fields = dict[str, Any]
 
@@ -92,6 +93,20 @@ class LockEntry:
         return self.own_text("version") or self.text("ref") or self.commit[:12] or self.hash[:12]
 
     @property
+    def names(self) -> tuple[str, str]:
+        """What rules about sources may call the origin."""
+        return self.text("source"), self.text("sourceUrl") or self.own_text("resolved")
+
+    @property
+    def signer(self) -> Pin | None:
+        """The signer of the skill when it came in; None where nothing was signed."""
+        from skillc.origins import Pin  # few skills are signed
+
+        fields = self.own.get("signer")
+        words = [fields.get(key) for key in ("kind", "signer", "key")] if isinstance(fields, dict) else []
+        return Pin(*map(str, words)) if words and all(isinstance(word, str) for word in words) else None
+
+    @property
     def is_pinned(self) -> bool:
         return self.own.get("pinned") is True
 
@@ -99,6 +114,11 @@ class LockEntry:
     def targets(self) -> list[str]:
         """The agents that have the skill. A lock from before may also name paths [D63]."""
         return self._own_texts("targets")
+
+    @property
+    def required_by(self) -> list[str]:
+        """The skills that it was brought along for."""
+        return self._own_texts("requiredBy")
 
     @property
     def has_targets(self) -> bool:
@@ -161,6 +181,8 @@ def make_entry(
     targets: Iterable[str] | None = None,
     mode: str = "",
     audit: Audit | None = None,
+    signature: Signature | None = None,
+    required_by: Iterable[str] = (),
 ) -> LockEntry:
     """Return the entry of a skill that was downloaded, whose folder has these hashes.
 
@@ -170,6 +192,7 @@ def make_entry(
     origin = download.origin_of(candidate)
     if targets is None and last is not None and last.has_targets:
         targets = last.targets
+    pin = signature.pin if signature else last.signer if last else None
     ours = {
         "v": VERSION,
         "commit": download.commit,
@@ -183,6 +206,8 @@ def make_entry(
         "mode": mode or (last.own_text("mode") if last else "") or LINK,
         "pinned": last is not None and last.is_pinned,
         "audit": _describe_audit(audit) if audit else {},
+        "signer": pin.fields() if pin else {},
+        "requiredBy": sorted({*required_by, *(last.required_by if last else ())}) or "",
     }
     theirs = describe_origin(base, origin, candidate) | {"computedHash": hashes.computed}
     fields = {key: theirs[key] for key in KEYS if theirs.get(key)}

@@ -214,8 +214,9 @@ def _verify(
     if entry.own and not is_locked(entry, candidate, hashes):
         hint = f"hint: 'skc update {entry.name}' takes what is there now"
         raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
+    evidence = download.find_evidence(candidate)
     if entry.is_complete:
-        return FetchedSkill(entry, candidate.folder, label)
+        return FetchedSkill(entry, candidate.folder, label, evidence)
     if entry.own:
         diagnostics.append(warning("W096", entry.name))
     else:
@@ -224,7 +225,8 @@ def _verify(
         if not is_locked(entry, candidate, hashes):
             same = "and they are other files now"
         diagnostics.append(warning("W086", entry.name, same))
-    return FetchedSkill(make_entry(base, download, candidate, hashes, last=entry), candidate.folder, label)
+    new = make_entry(base, download, candidate, hashes, last=entry)
+    return FetchedSkill(new, candidate.folder, label, evidence)
 
 
 def is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:

@@ -78,8 +78,9 @@ def list_installed(
     pattern: str | None = None,
     limit: int | None = None,
     check_obsolete: bool = False,
+    licenses: bool = False,
 ) -> InstalledSkills:
-    """Return the skills of the stores; one with an unusable SKILL.md is a diagnostic."""
+    """Return the skills of the stores, with their licences if asked; an unusable SKILL.md is a diagnostic."""
     stores, compare = _Stores(), check_obsolete or status == OBSOLETE
     found: list[tuple[Skill, tuple[str, str], str]] = []
     sources: dict[str, str] = {}  # of the first skill of each name, which is the one that it means
@@ -99,7 +100,8 @@ def list_installed(
     skills = []
     for skill, build, shadow in found[:limit]:
         with suppress(InvalidSkill, OSError):  # another command took it out just now
-            skills.append(stores.describe(skill, build, shadow))
+            info = stores.describe(skill, build, shadow)
+            skills.append(replace(info, licence=_licence_of(skill) or "") if licenses else info)
     stores.keep(is_all=len(skills) == total)
     return InstalledSkills(skills, total, len(found), find_foreign(cwd), [*diagnostics, *stores.diagnostics])
 
@@ -133,8 +135,24 @@ def describe_skill(here: Here, name: str) -> SkillInfo:
         tokens=TokenCounts(tokens.metadata, tokens.body, tokens.in_files) if tokens else None,
         listing=states or None,
         digest=digest,
+        signed=_signer_of(skill),
+        licence=_licence_of(skill),
         used=Use(sum(count for _, count, _ in offers), use.data["total_accesses"], use.end),
     )
+
+
+def _signer_of(skill: Skill) -> str | None:
+    """Return by whom a skill was signed when it came in, as its lock has it."""
+    entry = read_lock(skill.root).get(skill.name) if skill.is_stored else None
+    return entry.signer.line() if entry and entry.signer else None
+
+
+def _licence_of(skill: Skill) -> str | None:
+    from skillc.origins import find_licence  # a list needs none of these
+    from skillc.skills.document import parse, read_main_file
+
+    front = parse(read_main_file(skill.source)).frontmatter
+    return find_licence(skill.source, front.fields.get("license") if front else None).label or None
 
 
 def find_foreign(cwd: str) -> list[ForeignSkill]:

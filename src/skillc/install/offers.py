@@ -26,6 +26,20 @@ from skillc.library import is_compiled, read_import
 from skillc.library.records import read_deployments
 from skillc.lint import estimate
 from skillc.listing import join_targets
+from skillc.origins import (
+    NONE,
+    NOT_SAFE,
+    Evidence,
+    Requirements,
+    Signature,
+    Trust,
+    check_skill,
+    combine,
+    describe_change,
+    read_requirements,
+    read_trust,
+    require_signer,
+)
 from skillc.skills import digest_files, list_files
 from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.spelling import suggest
@@ -73,6 +87,10 @@ class Offer:
     description: str = field(kw_only=True, metadata=HIDDEN)
     hashes: FolderHashes = field(kw_only=True, metadata=HIDDEN)
     report: Audit = field(kw_only=True, metadata=HIDDEN)
+    signature: Signature = field(kw_only=True)
+    evidence: Evidence = field(kw_only=True, metadata=HIDDEN)
+    requirements: Requirements = field(kw_only=True, metadata=HIDDEN)
+    required_by: tuple[str, ...] = hidden(())
     is_there: bool = field(kw_only=True, metadata=HIDDEN)
     last: LockEntry | None = field(kw_only=True, metadata=HIDDEN)
     publication: Publication | None = hidden(None)
@@ -99,7 +117,7 @@ class OfferMaker:
     def make(self, origins: Iterable[Origin], names: list[str]) -> list[Offer]:
         """Open all sources, choose the skills with these names, and say what is known of each."""
         places = self._find_places(origins, names)
-        policy = read_policy()
+        policy, trust = read_policy(), read_trust()
         downloads = [self._open(place, names if len(places) == 1 else ()) for place in places]
         choices = self._choose(places, downloads, names)
         offers: list[Offer] = []
@@ -110,8 +128,8 @@ class OfferMaker:
                 for candidate in candidates:
                     steps.step(candidate.name)
                     entry = entries.get(candidate.name)
-                    offers.append(_make_offer(download, candidate, self.root, policy, entry))
-        _check_names(offers)
+                    offers.append(_make_offer(download, candidate, self.root, policy, trust, entry))
+        check_names(offers)
         return offers
 
     def _find_places(self, origins: Iterable[Origin], names: list[str]) -> list[_Place]:
@@ -211,7 +229,7 @@ def _require_names(downloads: Sequence[Download], names: Sequence[str]) -> None:
             raise OriginNotFound(places, f"there is no skill '{name}' in them", hint)
 
 
-def _check_names(offers: Sequence[Offer]) -> None:
+def check_names(offers: Sequence[Offer]) -> None:
     by_name: dict[str, Offer] = {}
     for offer in offers:
         other = by_name.setdefault(offer.id, offer)
@@ -221,11 +239,17 @@ def _check_names(offers: Sequence[Offer]) -> None:
 
 
 def _make_offer(
-    download: Download, candidate: Candidate, root: str, policy: Policy, entry: LockEntry | None
+    download: Download,
+    candidate: Candidate,
+    root: str,
+    policy: Policy,
+    trust: Trust,
+    entry: LockEntry | None,
 ) -> Offer:
     """Return what is known of a candidate whose folder is complete; `entry` is that of the lock.
 
-    Raises SkillExists (E050) for one that is there from elsewhere.
+    Raises SkillExists (E050) for one that is there from elsewhere, SignatureBroken (E085), and SignerRefused
+    (E086) for a signer whom the user does not accept.
     """
     origin = download.origin_of(candidate)
     if is_compiled(candidate.folder):
@@ -236,6 +260,9 @@ def _make_offer(
     is_same = is_there(candidate, origin, root, entry)
     hashes = hash_folder(candidate.folder, candidate.links)
     report = audit_folder(candidate.folder, candidate.name, policy=policy)
+    evidence = download.find_evidence(candidate)
+    signature = combine(check_skill(candidate.folder, candidate.name, trust, hashes.content.digest, evidence))
+    require_signer(candidate.name, origin.names, signature, trust)
     return Offer(
         candidate.name,
         origin.source,
@@ -253,6 +280,9 @@ def _make_offer(
         description=metadata.description,
         hashes=hashes,
         report=report,
+        signature=signature,
+        evidence=evidence,
+        requirements=read_requirements(candidate.folder),
         is_there=is_same is True,
         last=entry if is_same is None else None,
     )
@@ -325,6 +355,8 @@ def describe_offers(offers: Sequence[Offer], root: str, targets: Sequence[Target
         yield from map(one_line, _describe(offer))
     if len(offers) > MAX_LISTED:
         yield f"and {len(offers) - MAX_LISTED} more"
+    if any(offer.signature.state != NONE for offer in offers):
+        yield NOT_SAFE
     names = join_targets(targets)
     yield one_line(f"into      {paths.skills_store(root)}")
     yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
@@ -343,8 +375,13 @@ def _describe(offer: Offer) -> Iterator[str]:
     yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
     asks = [f"{kind} {first_of(values, MAX_ASKS)}" for kind, values in encode(report.asks).items() if values]
     yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
+    change = describe_change(offer.last.signer if offer.last else None, offer.signature)
+    yield f"  signer    {change or offer.signature.line()}"
     levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
     yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
+    yield from (f"  {line}" for line in offer.requirements.lines())
+    if missing := offer.requirements.missing_here():
+        yield f"  missing   {first_of(missing, MAX_ASKS)}"
     findings = [finding for finding in report.findings if finding.level in (BLOCK, REVIEW)]
     for finding in findings[:MAX_FINDINGS]:
         place = f"{finding.file}:{finding.line}"

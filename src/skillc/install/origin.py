@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from skillc.errors import Diagnostic, OriginNotFound, warning
+from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.quotes import shell_quote
 from skillc.remotes import Failure
 from skillc.remotes.http import Hosts, Session, hide_secrets
@@ -58,6 +59,11 @@ class Origin:
     @property
     def allowed_hosts(self) -> Hosts:
         return Hosts.around(self.url, self.hosts)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What rules about sources may call it."""
+        return self.source, self.url
 
     @property
     def is_git(self) -> bool:
@@ -148,6 +154,7 @@ class Download:
     complete: Callable[[Sequence[Candidate]], None] = field(default=lambda _: None, repr=False)
     time: int = 0  # of the commit, in seconds since 1970
     is_tag: bool = False  # whether the ref that was asked for is a tag
+    find_evidence: Callable[[Candidate], Evidence] = field(default=lambda _: NO_EVIDENCE, repr=False)
     addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
 
     def address_of(self, candidate: Candidate) -> str:

@@ -27,12 +27,13 @@ from skillc.errors import (
 from skillc.install.audit import check_blocks
 from skillc.library import Skill, is_compiled, locate_skill
 from skillc.lint import lint_skill
+from skillc.origins import sign_skill
 from skillc.paths import SKILL_FILE
 from skillc.quotes import shell_quote
 from skillc.registry import Package, Role, read_package
 from skillc.registry.model import is_below
 from skillc.remotes.http import Credential, choose_registry
-from skillc.skills import SkillId, digest_files, digest_skill
+from skillc.skills import SIGNATURES, SkillId, digest_files, digest_skill, list_files
 from skillc.skills.document import require_description
 from skillc.surface import Here
 from skillc.text import count_of, one_line
@@ -118,18 +119,22 @@ def publish_version(
     version: str = "",
     tag: str = "",
     note: str = "",
+    sign: str = "",
     dry_run: bool = False,
     accept_blocks: bool = False,
 ) -> Publishing:
     """Publish a new version of a skill in a registry, by default the one of the settings.
 
-    With `dry_run`, say what would be sent. A job of CI without a token gets one from the registry. Raises
-    LintFailed (E300), AuditBlocked (E084), VersionExists (E091), RegistryRefused (E090) and others.
+    `sign` is the file of a key that signs it first. With `dry_run`, say what would be sent. A job of CI
+    without a token gets one from the registry. Raises LintFailed (E300), AuditBlocked (E084), VersionExists
+    (E091), RegistryRefused (E090) and others.
     """
     credential = choose_registry(to, here.settings().registry)
     skill = locate_skill(name, here.cwd)
     here.tell(skill.diagnostics)
     own_id = _parse_id(skill_id, skill)
+    if sign and not dry_run:
+        sign_skill(here, skill.source, sign)
     with here.progress.activity("Packing and checking the skill"):
         package = check_skill(skill, own_id, read_policy(), accept=accept_blocks)
     with here.progress.activity(f"Asking {credential.registry}"):
@@ -202,6 +207,7 @@ def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = F
     if is_compiled(skill.source):
         raise InvalidSkill(skill.source, "a compiled skill; publish its source")
     package = read_package(skill_id, skill.source)
+    _require_all_signed(skill, package)
     require_description(package.document.description or "")
     report = lint_skill(skill)
     mistakes = [finding for finding in report.findings if finding.severity == "error"]
@@ -217,6 +223,17 @@ def check_skill(skill: Skill, skill_id: str, policy: Policy, *, accept: bool = F
     if f"sha256:{digest_files(skill.source)}" != package.digest:
         raise InvalidSkill(skill.source, "its files changed while they were checked; publish it again")
     return package
+
+
+def _require_all_signed(skill: Skill, package: Package) -> None:
+    """Raise InvalidSkill for a signature over dot-files, which a registry does not take."""
+    if any(name in package.contents for name in SIGNATURES):
+        for file in list_files(skill.source, hidden=True):
+            if file.name not in package.contents:
+                reason = (
+                    f"it is signed with '{file.name}', which is not published; move it away, and sign again"
+                )
+                raise InvalidSkill(skill.source, reason)
 
 
 def _name(skill: Skill) -> str:

@@ -8,9 +8,9 @@ disabled skill stays where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skillc import paths, trash
 from skillc.compiler import (
@@ -25,7 +25,7 @@ from skillc.compiler import (
     renewal,
     withdraw,
 )
-from skillc.contract import HIDDEN, KEY, hidden
+from skillc.contract import HIDDEN, KEY, OMIT, hidden
 from skillc.errors import (
     Diagnostic,
     InvalidOption,
@@ -35,10 +35,12 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.lock import change_lock
+from skillc.install.needs import read_installed
 from skillc.install.store import entries_of, path_of, remember_skill
 from skillc.install.versions import note_versions
 from skillc.library import PROJECT, Skill, is_path, is_skill, locate_installed, resolve_installed, roots
 from skillc.library.records import DeploymentRecord, change_switch, find_switch, lock_store, read_deployments
+from skillc.origins import find_requirers
 from skillc.quotes import shell_quote
 from skillc.surface import Here
 from skillc.text import one_line
@@ -55,6 +57,7 @@ class Removal:
     item: str = field(metadata=HIDDEN)  # the ID in the trash
     deployments: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = hidden(())
+    required_by: tuple[str, ...] = field(default=(), metadata={KEY: "requiredBy", OMIT: True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,9 @@ class Removals:
         for removal in self.removed:
             yield one_line(f"{'Would remove' if self.is_preview else 'Removed'} '{removal.name}'")
             yield from (one_line(f"  {path}") for path in removal.deployments)
+            if removal.required_by:
+                verb = "needs" if len(removal.required_by) == 1 else "need"
+                yield one_line(f"  {', '.join(removal.required_by)} {verb} it")
             if removal.item:
                 way = f"'skc restore {shell_quote(os.path.basename(removal.source))}' brings it back"
                 yield one_line(f"  {removal.source} is in the trash; {way}")
@@ -124,7 +130,9 @@ def remove_skills(
     """
     found = (find_removable(name, here.cwd) for name in names)
     skills = list({each.source: each for each in found}.values())
-    preview = Removals(tuple(map(_preview, skills)), keep_source, is_preview=True)
+    requirers = _find_requirers(skills)
+    previews = (replace(_preview(each), required_by=requirers.get(each.source, ())) for each in skills)
+    preview = Removals(tuple(previews), keep_source, is_preview=True)
     if dry_run:
         return preview
     if not yes and here.person.can_answer and not here.person.confirm("\n".join(preview.lines()), "Remove?"):
@@ -134,7 +142,8 @@ def remove_skills(
         for skill in skills:
             steps.step(skill.name)
             try:
-                removals.append(remove_skill(skill, here.cwd, keep_source=keep_source, purge=purge))
+                removal = remove_skill(skill, here.cwd, keep_source=keep_source, purge=purge)
+                removals.append(replace(removal, required_by=requirers.get(skill.source, ())))
             except SkillNotFound as error:
                 gone.append(error)
     if gone and not removals:
@@ -143,6 +152,20 @@ def remove_skills(
     here.tell(diagnostic for removal in removals for diagnostic in removal.diagnostics)
     here.renew_listings()
     return Removals(tuple(removals), keep_source)
+
+
+def _find_requirers(skills: Sequence[Skill | Ghost]) -> dict[str, tuple[str, ...]]:
+    """Return which skills that stay need each of these, by its source."""
+    roots = {skill.root: read_installed(skill.root) for skill in skills if isinstance(skill, Skill)}
+    gone = {skill.name for skill in skills}
+    requirers: dict[str, tuple[str, ...]] = {}
+    for skill in skills:
+        if isinstance(skill, Skill):
+            there = roots[skill.root]
+            own = next((each.source for each in there if each.name == skill.segment), "")
+            names = find_requirers(there, skill.segment, own)
+            requirers[skill.source] = tuple(name for name in names if name not in gone)
+    return requirers
 
 
 def _preview(skill: Skill | Ghost) -> Removal:

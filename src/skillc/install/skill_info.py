@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from skillc.compiler import name_target
-from skillc.contract import JSON, KEY, hidden, optional
+from skillc.contract import JSON, KEY, OMIT, hidden, optional
 from skillc.errors import Diagnostic
 from skillc.install.state import NEW_FILES
 from skillc.library import GLOBAL, PROJECT, Skill
@@ -96,6 +96,8 @@ class SkillInfo:
     shadowed_by: str = optional("")
     listing: dict[str, str] | None = optional()
     digest: str = optional("")
+    signed: str | None = optional()
+    licence: str | None = field(default=None, metadata={KEY: "license", OMIT: True})
     used: Use | None = optional()
     is_locked: bool = hidden(False)
 
@@ -159,11 +161,18 @@ class SkillInfo:
             files = f", {counts.files:,} in its other files" if counts.files else ""
             both = f"{counts.metadata:,} for its name and description, {counts.body:,} for its body"
             yield "tokens", f"about {both}{files}"
+        yield from self._origin_facts()
         if self.used:
             last = f", last on {self.used.last[:10]}" if self.used.last else ""
             yield "used", f"{count_of(self.used.read, 'time')}{last}"
         for number, path in enumerate(self.conflicts):
             yield "" if number else "conflicts", short_path(path)
+
+    def _origin_facts(self) -> Iterator[tuple[str, str]]:
+        if self.signed:
+            yield "signed", f"by {self.signed} when it came in; that says who made it, not that it is safe"
+        if self.licence:
+            yield "licence", self.licence
 
     def commands(self) -> Iterator[tuple[str, str]]:
         """Yield the commands for what comes next, each with what it does."""

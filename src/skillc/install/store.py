@@ -26,6 +26,7 @@ from skillc.install.state import Outcome, note_deployments
 from skillc.install.versions import find_version, keep_version, note_versions
 from skillc.library import GLOBAL, PROJECT, Skill, import_root, record_imports
 from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
+from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.settings import load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
@@ -41,6 +42,7 @@ class FetchedSkill:
     entry: LockEntry
     folder: str
     label: str  # where it came from, for people
+    evidence: Evidence = NO_EVIDENCE
 
 
 def ignore_step(name: str) -> None:
@@ -62,6 +64,7 @@ def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = F
     a person adopts it.
     """
     version = keep_version(skill.folder, skill.entry.content, skill.entry.executables)
+    skill.evidence.keep(skill.entry.content)
     if is_there:
         return ()
     path = store_folder(root, skill.entry.name)

@@ -26,7 +26,7 @@ from skillc.errors import (
     warning,
 )
 from skillc.install.audit import check_blocks
-from skillc.install.entry import LockEntry, hash_folder, make_entry
+from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.fetch import Origins, fetch_entries
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
@@ -43,9 +43,18 @@ from skillc.install.store import (
 from skillc.install.versions import find_version
 from skillc.library import is_path
 from skillc.library.records import lock_store
+from skillc.origins import (
+    Evidence,
+    Signature,
+    check_skill,
+    combine,
+    read_trust,
+    require_same,
+    require_signer,
+)
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
-from skillc.surface import Here
+from skillc.surface import UNATTENDED, Here, Person
 from skillc.text import count_of, one_line, terminal_text
 
 REASON = "the version before 'skc update'"
@@ -113,6 +122,7 @@ def update_locked(
     with_diff: bool = False,
     dry_run: bool = False,
     accept_blocks: bool = False,
+    accept_signer: bool = False,
     hosts: Iterable[str] = (),
 ) -> Updates:
     """Bring locked skills up to date, all or those with these names, and merge the user's edits.
@@ -120,7 +130,8 @@ def update_locked(
     `name@version` goes to that version, tag, branch or commit, up or down, pinned or not; the lock keeps it
     as wanted [D77]. `min_age` is an age such as 3d. `hosts` may be asked besides those of the lock. A skill
     that fails does not stop the others. One that the audit blocks is E084, unless with `accept_blocks` or it
-    was accepted before. A conflict is MergeConflict: the update is there, with marks, and the old version in
+    was accepted before; one that another signer signed is E086, unless a person accepts that or with
+    `accept_signer`. A conflict is MergeConflict: the update is there, with marks, and the old version in
     the trash.
     """
     root = find_root(here.cwd, is_global=is_global)
@@ -133,7 +144,7 @@ def update_locked(
     check_store(root)
     require_intact(entries)
     check_targets(root, entries)
-    updater = Updater(root, with_diff, dry_run, accept_blocks)
+    updater = Updater(root, with_diff, dry_run, accept_blocks, accept_signer, here.person)
     result = updater.result
     free = [entry for entry in entries if not entry.is_pinned or entry.name in refs]
     result.diagnostics += [_pinned(entry) for entry in entries if entry not in free]
@@ -168,6 +179,8 @@ class Updater:
     with_diff: bool = False
     dry_run: bool = False
     accept: bool = False  # what the audit blocks
+    accept_signer: bool = False  # another than before
+    person: Person = UNATTENDED
     result: Updates = field(default_factory=Updates)
 
     def apply(self, versions: Sequence[Latest]) -> list[LockEntry]:
@@ -196,6 +209,7 @@ class Updater:
             before = audit_folder(base, entry.name, policy=policy) if base else Audit(entry.name, "")
             if not (self.dry_run and self.accept):
                 check_blocks(entry.name, hashes.content.digest, audit, accept=self.accept)
+            signature, evidence = self._check_signer(latest, hashes)
             changes = hashes.content.changes_since(digest_skill(base).files if base else {})
             update = extend(
                 Update,
@@ -217,9 +231,15 @@ class Updater:
                 edited = bool(find_edited(root, [entry]))  # by now
                 merge = _merge(root, replace(latest, edited=edited), base)
                 locked = make_entry(
-                    lock_folder(root), latest.download, latest.candidate, hashes, last=entry, audit=audit
+                    lock_folder(root),
+                    latest.download,
+                    latest.candidate,
+                    hashes,
+                    last=entry,
+                    audit=audit,
+                    signature=signature,
                 )
-                self._put(latest, locked, merge)
+                self._put(latest, locked, merge, evidence)
         conflicts = merge.conflicts if merge else ()
         result.skills.append(replace(update, conflicts=conflicts))
         if not conflicts:
@@ -232,10 +252,21 @@ class Updater:
         result.failures.append(error)
         return None
 
-    def _put(self, latest: Latest, entry: LockEntry, merge: Merge | None) -> None:
+    def _check_signer(self, latest: Latest, hashes: FolderHashes) -> tuple[Signature, Evidence]:
+        """Return the signature of a new version; raises SignerRefused for another signer than before."""
+        name, trust = latest.entry.name, read_trust()
+        evidence = latest.download.find_evidence(latest.candidate)
+        folder = latest.candidate.folder
+        signature = combine(check_skill(folder, name, trust, hashes.content.digest, evidence))
+        require_signer(name, latest.download.origin.names, signature, trust)
+        is_fine = self.accept_signer or self.dry_run
+        require_same(name, latest.entry.signer, signature, self.person, accept=is_fine)
+        return signature, evidence
+
+    def _put(self, latest: Latest, entry: LockEntry, merge: Merge | None, evidence: Evidence) -> None:
         """Put the new version, merged or as it is, into the store and its lock. The store is locked."""
         root, diagnostics = self.root, self.result.diagnostics
-        skill = FetchedSkill(entry, latest.candidate.folder, latest.download.origin.label())
+        skill = FetchedSkill(entry, latest.candidate.folder, latest.download.origin.label(), evidence)
         diagnostics += put_skill(root, skill, REASON, is_there=merge is not None)
         if merge is not None and merge.changes:
             diagnostics.append(_put_merge(root, entry.name, merge))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from skillc import paths
 from skillc.compiler import find_damage
-from skillc.errors import InvalidConfiguration, SkillcError
+from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused, SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
     DAMAGED,
     change_lock,
+    find_entries,
     find_root,
     lock_file,
     read_lock,
@@ -21,7 +22,20 @@ from skillc.install.lock import (
 )
 from skillc.install.state import is_exact, read_states
 from skillc.install.versions import find_version, installed_versions
+from skillc.library import is_path, locate_skill
 from skillc.library.records import deployments_by_source, lock_store
+from skillc.origins import (
+    NONE,
+    NOT_SAFE,
+    Pin,
+    Signature,
+    Trust,
+    check_skill,
+    combine,
+    describe_change,
+    read_trust,
+    require_signer,
+)
 from skillc.skills import digest_skill
 from skillc.surface import Here
 from skillc.text import one_line, utf8_text
@@ -91,26 +105,80 @@ class LockProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class VerifiedSkill:
+    """A skill and its signature: the one that counts, and all that it has."""
+
+    id: str
+    signature: Signature
+    signatures: tuple[Signature, ...]
+
+    @property
+    def line(self) -> str:
+        return one_line(f"{self.id}: {self.signature.line()}")
+
+
+@dataclass(frozen=True, slots=True)
 class LockProblems:
-    """All differences between lock and store."""
+    """All differences between lock and store, and by whom the skills are signed."""
 
     problems: tuple[LockProblem, ...]
+    skills: tuple[VerifiedSkill, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the problems, or that there are none, and who signed what, for people."""
+        yield from [each.line for each in self.problems] or ["Every file is what the lock says."]
+        signed = [each for each in self.skills if each.signature.state != NONE]
+        yield from (each.line for each in signed)
+        if signed:
+            yield f"{len(self.skills) - len(signed)} more unsigned. {NOT_SAFE}"
 
 
-def verify_locked(here: Here, *, is_global: bool = False) -> LockProblems:
-    """Return where the store of the project, or else of the home, differs from its lock."""
-    return verify_store(find_root(here.cwd, is_global=is_global))
+def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProblems:
+    """Return where the store of the project, or else of the home, differs from its lock, and who signed.
+
+    With names, of these skills alone; of a path, which no lock has to know, just by whom it is signed.
+    """
+    folders = [name for name in names if is_path(name)]
+    skills = [name for name in names if name not in folders]
+    result = LockProblems(())
+    if skills or not names:
+        root = find_root(here.cwd, is_global=is_global)
+        only = {entry.name for entry in find_entries(root, skills, here.cwd)} if skills else None
+        result = verify_store(root, only)
+    trust = read_trust() if folders else Trust()
+    for name in folders:
+        skill = locate_skill(name, here.cwd)
+        signatures = tuple(check_skill(skill.source, skill.segment, trust))
+        verified = VerifiedSkill(skill.name, combine(signatures), signatures)
+        problems = _judge(skill.name, (skill.source,), verified.signature, trust)
+        result = LockProblems((*result.problems, *problems), (*result.skills, verified))
+    return result
 
 
-def verify_store(root: str) -> LockProblems:
+def _judge(
+    name: str, sources: Sequence[str], signature: Signature, trust: Trust, pin: Pin | None = None
+) -> Iterator[LockProblem]:
+    """Yield what is wrong with the signature of a skill: it is broken, or not of whom the user accepts."""
+    try:
+        require_signer(name, sources, signature, trust)
+    except (SignatureBroken, SignerRefused) as error:
+        yield LockProblem(name, "", f"{error.code}: {error.reason}")
+        return
+    if change := describe_change(pin, signature):
+        yield LockProblem(name, "", f"{SignerRefused.code}: {change}")
+
+
+def verify_store(root: str, only: Collection[str] | None = None) -> LockProblems:
     """Return every file of the store that is not what the lock says, and stubs that are not as built.
 
-    A skill that is installed and not in the lock is a problem, too.
+    A skill that is installed and not in the lock is a problem, too. `only` limits it to some skills.
     """
-    entries, deployments = read_lock(root), deployments_by_source()
+    locked, deployments, trust = read_lock(root), deployments_by_source(), read_trust()
+    entries = {name: entry for name, entry in locked.items() if only is None or name in only}
     folders = store_folders(root, entries)
     states = read_states(root, folders, entries)
-    unlocked = installed_versions(root).keys() - entries.keys()
+    unlocked = () if only is not None else installed_versions(root).keys() - entries.keys()
+    verified: list[VerifiedSkill] = []
     problems = [LockProblem(name, "", UNLOCKED) for name in sorted(unlocked)]
     for name, entry in sorted(entries.items()):
         if entry.is_damaged or not entry.is_complete:
@@ -125,7 +193,11 @@ def verify_store(root: str) -> LockProblems:
         stubs, manifests = find_damage(skill, records)
         problems += [LockProblem(name, path, STUB) for path in stubs]
         problems += [LockProblem(name, path, MANIFEST) for path in manifests]
-    return LockProblems(tuple(problems))
+        if name in states:
+            signatures = tuple(check_skill(folders[name], name, trust, entry.content))
+            verified.append(VerifiedSkill(name, combine(signatures), signatures))
+            problems += _judge(name, entry.names, verified[-1].signature, trust, entry.signer)
+    return LockProblems(tuple(problems), tuple(verified))
 
 
 def _compare(entry: LockEntry, folder: str) -> Iterator[LockProblem]:

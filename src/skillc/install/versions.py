@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable
 
 from skillc import atomic, paths, records
 from skillc.errors import InvalidSkill, SkillcError
+from skillc.origins import drop_evidence
 from skillc.skills import digest_skill, make_folder
 from skillc.text import utf8_text
 
@@ -97,6 +98,7 @@ def _drop(versions: set[str]) -> None:
         return  # the record that can't be read may have them
     for digest in versions - used:
         atomic.discard(_version(digest))
+        drop_evidence(digest)
 
 
 def _version(digest: str) -> str:

@@ -11,7 +11,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.skills.digest import SkillDigest, digest_skill
+    from skillc.skills.digest import SIGNATURES, SkillDigest, digest_contents, digest_skill
     from skillc.skills.files import (
         MAX_FILES,
         SourceFile,

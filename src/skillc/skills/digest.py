@@ -7,14 +7,14 @@
 Every part has its length before it, so that no two folders share a digest, as they can with the source
 hash [D3] and with npm's `computedHash`. Every file counts, hidden ones too; a link that stays inside the
 folder counts as the file it leads to, and one that leaves it refuses the digest. What is never installed
-(`is_left_out`) does not count.
+(`is_left_out`) does not count. What a person signs leaves out the signatures themselves (`SIGNATURES`).
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ HEADER = b"skillc-digest-1\n"
 MAX_SKILL = 1 << 30  # bytes of all files of a skill; more can't be locked, approved or signed
 SETTLED = 2 * 10**9  # nanoseconds; file systems may not tell apart two changes within that time
 EXECUTABLE = " executable"
+SIGNATURES = ("skill.oms.sig", "skill.ssh.sig")  # at the top of a skill; they can't sign themselves
 _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # not waiting for a pipe
 
 
@@ -43,6 +44,11 @@ class SkillDigest:
     digest: str
     files: Mapping[str, str]
     stamps: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of each file, by its path."""
+        return {name: state.removesuffix(EXECUTABLE) for name, state in self.files.items()}
 
     @property
     def executables(self) -> list[str]:
@@ -63,15 +69,19 @@ class SkillDigest:
 
 
 def digest_skill(
-    folder: str, *, executables: Collection[str] | None = None, before: SkillDigest | None = None
+    folder: str,
+    *,
+    executables: Collection[str] | None = None,
+    before: SkillDigest | None = None,
+    without: Collection[str] = (),
 ) -> SkillDigest:
     """Read and hash every file of a skill; raises PathEscapes for a link that leads out of its folder.
 
-    Where the file system has no modes, the files in `executables` are the executable ones, if given.
-    If nothing changed since `before` was taken, that is returned, and nothing is read.
+    Where the file system has no modes, the files in `executables` are the executable ones, if given. Those
+    in `without` do not count. If nothing changed since `before` was taken, that is returned.
     """
     begin = time.time_ns()
-    files = list_files(folder, hidden=True)
+    files = [file for file in list_files(folder, hidden=True) if file.name not in without]
     stamps = {file.name: file.stamp for file in files}
     if before is not None and before.stamps == stamps:
         return before
@@ -85,13 +95,31 @@ def digest_skill(
     whole.update(HEADER)
     states: dict[str, str] = {}
     for file in files:
-        name = os.fsencode(file.name)
-        mark = b"x" if modes[file.name] else b"-"
-        whole.update(len(name).to_bytes(8, "big") + name + mark + file.size.to_bytes(8, "big"))
+        whole.update(_header(file.name, modes[file.name], file.size))
         states[file.name] = _add_content(file, whole) + (EXECUTABLE if modes[file.name] else "")
     # A file that changed just now may change again with the same stamp.
     is_settled = all(max(file.stamp[1:]) < begin - SETTLED for file in files)
     return SkillDigest(whole.hexdigest(), states, stamps if is_settled else {})
+
+
+def digest_contents(files: Iterable[tuple[str, bool, bytes]]) -> str:
+    """Return the digest of files in memory: of the path of each, whether it is executable, and its bytes.
+
+    >>> digest_contents([("SKILL.md", False, b"# PDF\\n")])[:16]
+    '6cca52d40c8733e0'
+    """
+    whole = new_sha256(MUCH)
+    whole.update(HEADER)
+    for name, is_executable, content in sorted(files, key=lambda file: os.fsencode(file[0])):
+        whole.update(_header(name, is_executable, len(content)) + content)
+    return whole.hexdigest()
+
+
+def _header(name: str, is_executable: bool, size: int) -> bytes:
+    """Return what precedes the content of a file in the digest."""
+    path = os.fsencode(name)
+    mark = b"x" if is_executable else b"-"
+    return len(path).to_bytes(8, "big") + path + mark + size.to_bytes(8, "big")
 
 
 def _has_modes(folder: str, files: Collection[SourceFile]) -> bool:

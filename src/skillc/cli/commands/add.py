@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
+from skillc.cli.options import ACCEPT_BLOCKS, ACCEPT_SIGNER, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -13,7 +13,8 @@ COMMAND = Command(f"""
 skc add
 
 Shows where a skill comes from, its files, its size and what it asks for, before anything is written. Then it
-is put into the store, noted in skills-lock.json, built and deployed. Its tools stay untrusted. Without
+is put into the store, noted in skills-lock.json, built and deployed. Its tools stay untrusted. Skills that it
+needs are brought along if you agree. A broken signature is refused (E085). Without
 --global or --project it goes into the project's store if there is a project, else into ~/.skillc/skills.
 
 A source with several skills needs --skill or --all; on a terminal there is a list to choose from.
@@ -31,6 +32,7 @@ A source with several skills needs --skill or --all; on a terminal there is a li
 --dry-run  Say what would be added, and write nothing.
 --yes  Do not ask. What the audit blocks needs --accept-blocks.
 {ACCEPT_BLOCKS}
+{ACCEPT_SIGNER}
 
 $ skc add anthropics/skills --skill pdf
 $ skc add https://github.com/anthropics/skills/tree/main/skills/pdf
@@ -55,6 +57,7 @@ def run(arguments: Arguments) -> int:
         dry_run=arguments.has("dry_run"),
         yes=arguments.has("yes"),
         accept_blocks=arguments.has("accept_blocks"),
+        accept_signer=arguments.has("accept_signer"),
         hosts=allowed_hosts(arguments),
     )
     show(arguments, result, result.lines())

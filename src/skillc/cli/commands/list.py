@@ -16,6 +16,7 @@ COMMAND = Command("""
 skc list
 
 --long  Everything about each skill, as 'skc info' shows it.
+--licenses  The licence of each skill, as its frontmatter or its LICENSE file says.
 --scope project|global|all =all  Which stores to list.
 --status normal|not-built|obsolete|all =all  List only skills with this status.
 --limit <n>  Maximum number of skills.
@@ -38,6 +39,7 @@ def run(arguments: Arguments) -> int:
         pattern=arguments.optional("pattern"),
         limit=arguments.count("limit"),
         check_obsolete=arguments.has("check_obsolete"),
+        licenses=arguments.has("licenses"),
     )
     here.tell((*skills.diagnostics, *records.check_deployments()))
     file = here.switched_off_by()
@@ -49,6 +51,11 @@ def run(arguments: Arguments) -> int:
 
 
 def _describe(skills: install.InstalledSkills, arguments: Arguments) -> Iterator[str]:
+    if arguments.has("licenses"):
+        rows = [[each.id, each.version, each.licence or "unknown"] for each in skills.skills]
+        yield Table(["SKILL", "VERSION", "LICENCE"], rows, ())
+        yield skills.total_line()
+        return
     is_long = arguments.has("long")
     yield from _describe_all(skills) if is_long else _tabulate(skills, arguments.has("verbose"))
     yield skills.total_line()

@@ -22,6 +22,7 @@ workflow ('skc publisher'): the job's ID token gets one.
 --version <version>  The version. Default: 'version' in the metadata of SKILL.md, else the next patch.
 --tag <tag> :latest  The tag that points at this version. Default: latest.
 --note <text>  What changed, for people.
+--sign <key> :files  Sign it first with the key in this file, as 'skc sign' does.
 --dry-run  Check the skill, say what would be sent, and send nothing.
 --accept-blocks  Publish what the audit blocks. The registry may refuse it.
 --yes  Do not ask. What the audit blocks needs --accept-blocks.
@@ -41,6 +42,7 @@ def run(arguments: Arguments) -> int:
         version=arguments.optional("version") or "",
         tag=arguments.optional("tag") or "",
         note=arguments.optional("note") or "",
+        sign=arguments.optional("sign") or "",
         dry_run=arguments.has("dry_run"),
         accept_blocks=arguments.has("accept_blocks"),
     )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
+from skillc.cli.options import (
+    ACCEPT_BLOCKS,
+    ACCEPT_SIGNER,
+    ALLOW_HOST,
+    GLOBAL,
+    LOCKED,
+    MIN_AGE,
+    NO_LOCK,
+    allowed_hosts,
+)
 from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(f"""
@@ -13,7 +22,7 @@ skc update
 Takes the latest version of each locked skill: of a branch its last commit. Your edits are merged; where both
 changed the same lines, the file has both between marks (E082), and your version from before is in the trash.
 Says which files change and what the skill asks for now that it did not before. Stops at findings of the audit
-that block (E084). Pinned skills stay.
+that block (E084), and asks about another signer than before (E086). Pinned skills stay.
 
 <skill>@<version> goes to that version, tag, branch or commit, up or down, and stays there until another is
 asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the newest version of a registry.
@@ -22,6 +31,7 @@ asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the 
 --diff  Show what changes in the text.
 {MIN_AGE}
 {ACCEPT_BLOCKS}
+{ACCEPT_SIGNER}
 --yes  Do not ask. What the audit blocks needs --accept-blocks.
 --dry-run  Say what would change, and do nothing.
 {GLOBAL}
@@ -44,6 +54,7 @@ def run(arguments: Arguments) -> int:
         with_diff=arguments.has("diff"),
         dry_run=is_preview,
         accept_blocks=arguments.has("accept_blocks"),
+        accept_signer=arguments.has("accept_signer"),
         hosts=allowed_hosts(arguments),
     )
     lines = [line for update in result.changes for line in update.lines(is_preview)]

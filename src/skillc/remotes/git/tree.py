@@ -71,6 +71,7 @@ class RemoteTree:
     is_tag: bool = False  # whether `ref` is a tag
     trap: str = ""  # the first path that no folder can have, or that is there twice; it is not in `entries`
     url: str = ""  # that answered, after redirects
+    signed: tuple[bytes, bytes] = (b"", b"")  # the commit as it is, and the tag that names it, if one does
     _limit: int = field(default=0, repr=False)  # bytes that may be written
     _fetch: Fetch | None = field(default=None, repr=False)  # gets files of the commit
     _paths: list[str] = field(init=False, repr=False)  # sorted
@@ -212,7 +213,9 @@ def read_tree(
 ) -> RemoteTree:
     """Read the folders of a commit, to which tags are followed."""
     target = _get(store.__getitem__, ObjectID(choice.tip.encode()))
+    tag = b""
     while isinstance(target, Tag):
+        tag = tag or target.as_raw_string()
         target = _get(store.__getitem__, target.object[1])
     if not isinstance(target, Commit):
         raise FetchError(f"'{choice.ref or choice.tip}' is not a commit")
@@ -232,8 +235,8 @@ def read_tree(
         if len(entries) > MAX_ENTRIES:
             raise FetchError(f"the repository has over {MAX_ENTRIES} files")
     _, ref, path, is_tag = choice
-    commit, time = target.id.decode(), target.commit_time
-    return RemoteTree(commit, ref, path, store, entries, time, is_tag, trap, url, limit, fetch)
+    commit, time, signed = target.id.decode(), target.commit_time, (target.as_raw_string(), tag)
+    return RemoteTree(commit, ref, path, store, entries, time, is_tag, trap, url, signed, limit, fetch)
 
 
 def _read_folder(store: Store, sha: ObjectID) -> list[tuple[bytes, int, ObjectID]]:

@@ -1,0 +1,52 @@
+"""Who made a skill, what it needs, and what is in it: signatures, dependencies, lists of parts.
+
+Reads folders, keys and what was fetched; it asks no network, and knows nothing of stores and locks.
+
+    trust = read_trust()
+    combine(check_signatures("skills/pdf", "pdf", trust)).line()
+"""
+
+from __future__ import annotations
+
+from skillc.startup import front_door  # pages of help import this door, and no keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skillc.origins.attestation import attest, check_attestation
+    from skillc.origins.check import check_signatures, check_skill
+    from skillc.origins.commits import check_commit, is_signed
+    from skillc.origins.evidence import NO_EVIDENCE, Evidence, drop_evidence
+    from skillc.origins.licences import Licence, find_licence
+    from skillc.origins.parts import FORMAT, Part, make_document
+    from skillc.origins.policy import (
+        OPTION,
+        Trust,
+        describe_change,
+        parse_trust,
+        read_trust,
+        require_same,
+        require_signer,
+    )
+    from skillc.origins.requirements import (
+        Installed,
+        Requirements,
+        Unmet,
+        find_cycle,
+        find_requirers,
+        find_unmet,
+        read_requirements,
+    )
+    from skillc.origins.sign import find_digest, sign_skill
+    from skillc.origins.signature import (
+        BROKEN,
+        NONE,
+        NOT_SAFE,
+        UNSIGNED,
+        VALID,
+        BrokenSignature,
+        Pin,
+        Signature,
+        combine,
+    )
+else:
+    __getattr__, __all__ = front_door(__name__)

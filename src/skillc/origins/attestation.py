@@ -1,0 +1,66 @@
+"""Attested publications: what a registry says of a version, signed with a key of its own.
+
+The statement is about the digest of all files [D64]. Its predicate says which registry, by whom or by which
+workflow of CI it was published, when, and what an audit said:
+
+    {"registry", "skill", "version", "publishedAt", "publisher", "build": {…}, "audit", "mirrored"}
+
+It says that the registry took these files in so, and nothing about what they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skillc.errors import MissingExtra
+from skillc.origins.dsse import read_json, read_statement, sign_statement
+from skillc.origins.signature import REGISTRY, UNCHECKED, UNKNOWN, VALID, BrokenSignature, Signature
+
+PREDICATE = "urn:skillc:publication:v1"
+
+
+def attest(key: Any, skill: str, version: str, digest: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an envelope that says of a version what a registry knows; `key` is a `SigningKey`."""
+    predicate = {"skill": skill, "version": version, **facts}
+    return sign_statement(key, f"{skill}@{version}", digest, PREDICATE, predicate, key.public.fingerprint)
+
+
+def check_attestation(
+    data: bytes, digest: str, keys: Sequence[str], roots: Sequence[str], skill: str = "", version: str = ""
+) -> Signature:
+    """Check what a registry said of files with this digest; raises BrokenSignature.
+
+    `keys` are the PEMs that the registry served, and `roots` the files that the person trusts.
+    """
+    statement = read_statement(read_json(data), PREDICATE)
+    facts = statement.predicate
+    name = f"{facts.get('skill')}@{facts.get('version')}"
+    if statement.sha256 != digest:
+        raise BrokenSignature(f"the registry attested other files of '{name}'")
+    if (skill and facts.get("skill") != skill) or (version and facts.get("version") != version):
+        raise BrokenSignature(f"the registry attested '{name}', and this is '{skill}@{version}'")
+    try:
+        from skillc.origins.keys import read_public_key, read_roots
+
+        trusted = {each.fingerprint for each in read_roots(roots).keys}
+        candidates = [read_public_key(pem.encode()) for pem in keys]
+    except MissingExtra as error:
+        return Signature(UNCHECKED, kind=REGISTRY, reason=error.message)
+    key = next((each for each in candidates if each.fingerprint == statement.key_id), None)
+    if key is None or not key.has_signed(statement.signed, statement.signature):
+        raise BrokenSignature("no key of the registry made it")
+    state = VALID if key.fingerprint in trusted else UNKNOWN
+    reason = describe_facts(facts)
+    if state == UNKNOWN:
+        reason += "; the registry's key is not among those of [trust] roots"
+    return Signature(state, str(facts.get("registry") or "a registry"), REGISTRY, key.fingerprint, reason)
+
+
+def describe_facts(facts: Mapping[str, Any]) -> str:
+    """Say who published a version, as its registry attests."""
+    build = facts.get("build")
+    words = [f"published by {facts.get('publisher')} on {str(facts.get('publishedAt'))[:10]}"]
+    if isinstance(build, dict) and build.get("repository"):
+        words.append(f"from {build.get('repository')}, {build.get('workflow')}")
+    return " ".join(words)

@@ -1,0 +1,173 @@
+"""Say which signers a person accepts: [trust] of the home's config.toml, and of a registry's registry.toml.
+
+    [trust]
+    roots = ["~/keys/nv-agent-root-cert.pem"]     # certificates and public keys, as PEM
+    allowed_signers = ["~/.ssh/allowed_signers"]  # SSH keys, as ssh-keygen reads them
+    require = "signed"                            # every skill that comes in
+
+    [[trust.source]]                              # in a registry: [[trust.prefix]]
+    name = "NVIDIA/skills"
+    signers = ["NVIDIA Agent Skills Signing 001"] # or fingerprints: "SHA256:…"
+    require = "signed"
+
+A table that can't be read stops what asks for it: a misspelled rule must not be no rule.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillc import paths
+from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
+from skillc.origins.signature import BROKEN, NONE, VALID, Pin, Signature
+from skillc.settings import MAX_FILE, parse_toml
+from skillc.spelling import near_miss
+from skillc.surface import Person
+from skillc.text import one_line
+
+SIGNED = "signed"
+OPTION = "--accept-signer"
+_KEYS = ("roots", "allowed_signers", "require")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is accepted of one source, or below one prefix of a registry."""
+
+    name: str
+    signers: tuple[str, ...] = ()
+    is_required: bool = False
+
+    def covers(self, source: str) -> bool:
+        """Return whether a source has the name, or is below it, whatever its scheme."""
+        source, name = _plain(source), _plain(self.name)
+        return source == name or source.startswith(f"{name}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The signers that are known, and what is asked of a source."""
+
+    roots: tuple[str, ...] = ()
+    allowed_signers: tuple[str, ...] = ()
+    is_required: bool = False
+    rules: tuple[Rule, ...] = ()
+
+    def rule_for(self, sources: Iterable[str]) -> Rule:
+        """Return the rule with the longest name that covers one of these names of a source."""
+        names = [*sources]
+        rules = [rule for rule in self.rules if any(map(rule.covers, names))]
+        return max(rules, key=lambda rule: len(rule.name), default=Rule(""))
+
+
+def read_trust() -> Trust:
+    """Return [trust] of the home's config.toml; raises InvalidConfiguration for one that can't be used."""
+    home = paths.home()
+    path = paths.config_file(home) if home else ""
+    try:
+        table = parse_toml(paths.read_regular(path, MAX_FILE).decode()).get("trust", {}) if path else {}
+    except FileNotFoundError:
+        return Trust()
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidConfiguration(path, f"{getattr(error, 'strerror', None) or error}") from None
+    return parse_trust(table, path, "source")
+
+
+def parse_trust(table: object, path: str, kind: str) -> Trust:
+    """Return what a table [trust] of a file says; its rules are in tables [[trust.<kind>]]."""
+    reader = _Reader(path)
+    fields = reader.table(table, "[trust]", (*_KEYS, kind))
+    rules = fields.get(kind, [])
+    if not isinstance(rules, list):
+        raise reader.fault(f"[trust] {kind} is written as tables [[trust.{kind}]]")
+    base = os.path.dirname(path)
+    return Trust(
+        tuple(_find_file(name, base) for name in reader.texts(fields, "roots")),
+        tuple(_find_file(name, base) for name in reader.texts(fields, "allowed_signers")),
+        reader.is_required(fields),
+        tuple(reader.rule(each, f"[[trust.{kind}]]") for each in rules),
+    )
+
+
+class _Reader:
+    """Reads tables of a file, and names it in what is wrong."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def fault(self, reason: str) -> InvalidConfiguration:
+        return InvalidConfiguration(self._path, reason)
+
+    def table(self, value: object, name: str, keys: Iterable[str]) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self.fault(f"{name} is not a table")
+        known = [*keys]
+        for key in value:
+            if key not in known:
+                raise self.fault(f"{name} has no key '{key}'{near_miss(key, known)}")
+        return value
+
+    def texts(self, fields: Mapping[str, Any], key: str) -> list[str]:
+        values = fields.get(key, [])
+        if not isinstance(values, list) or not all(isinstance(each, str) and each for each in values):
+            raise self.fault(f"[trust] {key} is a list of texts")
+        return values
+
+    def is_required(self, fields: Mapping[str, Any]) -> bool:
+        if fields.get("require", SIGNED) != SIGNED:
+            raise self.fault(f'[trust] require is "{SIGNED}", or is left out')
+        return "require" in fields
+
+    def rule(self, value: object, name: str) -> Rule:
+        fields = self.table(value, name, ("name", "signers", "require"))
+        source = fields.get("name")
+        if not isinstance(source, str) or not source.strip("/"):
+            raise self.fault(f'{name} needs a name, such as "acme/skills"')
+        return Rule(source.rstrip("/"), tuple(self.texts(fields, "signers")), self.is_required(fields))
+
+
+def _plain(source: str) -> str:
+    return source.rpartition("://")[2].removesuffix(".git").rstrip("/")
+
+
+def _find_file(name: str, base: str) -> str:
+    return os.path.join(base, os.path.expanduser(name))
+
+
+def require_signer(skill: str, sources: Iterable[str], signature: Signature, trust: Trust) -> None:
+    """Raise SignatureBroken (E085), or SignerRefused (E086) for a signer whom [trust] does not accept."""
+    if signature.state == BROKEN:
+        raise SignatureBroken(skill, signature.reason)
+    rule = trust.rule_for(sources)
+    if not (rule.signers or rule.is_required or trust.is_required):
+        return
+    if signature.state != VALID:
+        reason = "it is not signed" if signature.state == NONE else f"it is {signature.line()}"
+        raise SignerRefused(skill, f"{reason}, and [trust] asks for a signer that is known")
+    if rule.signers and not {signature.signer, signature.key}.intersection(rule.signers):
+        known = " or ".join(rule.signers)
+        raise SignerRefused(skill, f"it is {signature.line()}, and [trust] accepts {known} for '{rule.name}'")
+
+
+def require_same(
+    skill: str, pin: Pin | None, signature: Signature, person: Person, *, accept: bool = False
+) -> None:
+    """Ask a person whether another signer than before will do; raises SignerRefused where it won't."""
+    change = describe_change(pin, signature)
+    if not change or accept:
+        return
+    if person.can_answer and person.confirm(one_line(f"'{skill}': {change}"), "Take it all the same?"):
+        return
+    raise SignerRefused(skill, change, f"hint: ask its author why; {OPTION} takes it")
+
+
+def describe_change(pin: Pin | None, signature: Signature) -> str:
+    """Say how the signer of a skill changes; nothing where it is the same, or there was none."""
+    if pin is None or signature.pin == pin:
+        return ""
+    new = signature.pin
+    now = f"now by {new.line()}" if new else f"is now {signature.line()}"
+    return f"it was signed by {pin.line()}, and {now}"

@@ -1,0 +1,96 @@
+"""Say what a signature says: its state, the signer, and how that is known.
+
+A signature says who vouches for the files, not that they are safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skillc.contract import optional
+from skillc.skills import SIGNATURES
+from skillc.text import one_line
+
+OMS_FILE, SSH_FILE = SIGNATURES
+MAX_SIGNATURE = 4 << 20  # bytes of a signature file
+
+NONE = "none"
+VALID = "valid"  # by a signer whom the user named
+UNKNOWN = "unknown-signer"  # the files are as they were signed, by a signer whom the user did not name
+EXPIRED = "expired"  # the same, but a certificate is not valid today
+UNCHECKED = "unchecked"  # what it takes to check it is not here
+BROKEN = "broken"
+# Of several signatures, the first of these states is that of the skill.
+_ORDER = (BROKEN, VALID, EXPIRED, UNKNOWN, UNCHECKED, NONE)
+OMS, SSH, GIT, REGISTRY = "oms", "ssh", "git", "registry"  # kinds
+NOT_SAFE = "Signed says who made it, not that it is safe."
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The signer of a skill when it came in, as its lock has it."""
+
+    kind: str
+    signer: str
+    key: str
+
+    def fields(self) -> dict[str, str]:
+        return {"kind": self.kind, "signer": self.signer, "key": self.key}
+
+    def line(self) -> str:
+        return f"{self.signer} ({self.key})" if self.signer else self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What one signature says: its state, the signer, and the key that the signer is known by.
+
+    `key` is the fingerprint of an SSH key, of the key of a root certificate, or of a registry.
+    """
+
+    state: str
+    signer: str = ""
+    kind: str = ""
+    key: str = optional("")
+    reason: str = optional("")  # why it is not simply valid, or what it leaves out
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the files are those that the holder of the key signed."""
+        return self.state in (VALID, UNKNOWN, EXPIRED)
+
+    @property
+    def pin(self) -> Pin | None:
+        """What a lock keeps of it; None where nothing is signed, or could be checked."""
+        return Pin(self.kind, self.signer, self.key) if self.is_checked else None
+
+    def line(self) -> str:
+        """Return what a person reads: who signed, and how that is known."""
+        who = one_line(f"by {self.signer or 'a key without a name'}{f' ({self.key})' if self.key else ''}")
+        why = one_line(f": {self.reason}" if self.reason else "")
+        texts = {
+            NONE: "unsigned",
+            VALID: f"signed {who}{why}",
+            UNKNOWN: f"signed {who}, who is not known here{why}",
+            EXPIRED: f"signed {who}, expired{why}",
+            UNCHECKED: f"signature not checked{why}",
+            BROKEN: f"signature broken{why}",
+        }
+        return texts[self.state]
+
+
+UNSIGNED = Signature(NONE)
+
+
+class BrokenSignature(Exception):
+    """A signature does not say what it should: the text is the sentence for people."""
+
+
+def combine(signatures: Iterable[Signature]) -> Signature:
+    """Return the signature that counts of several: a broken one first, then the best known.
+
+    >>> combine([Signature(UNKNOWN, "a"), Signature(VALID, "b"), UNSIGNED]).signer
+    'b'
+    """
+    return min(signatures, key=lambda each: _ORDER.index(each.state), default=UNSIGNED)

@@ -1,0 +1,106 @@
+"""SSH signatures (`skill.ssh.sig`): made and checked by `ssh-keygen`, over the digest of all other files.
+
+    skc digest pdf --signed | ssh-keygen -Y verify -n skillc-digest-1 -f allowed -I alice -s pdf/skill.ssh.sig
+
+The digest is that of all files but the two signatures [D64]. Keys stay where they are: `ssh-keygen` reads
+them, or asks an agent or a hardware key.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+
+from skillc.errors import CannotRun, InvalidConfiguration, InvalidOption
+from skillc.origins.signature import SSH, UNCHECKED, UNKNOWN, VALID, BrokenSignature, Signature
+from skillc.text import one_line
+
+NAMESPACE = "skillc-digest-1"
+PROGRAM = "ssh-keygen"
+TIME_OUT = 20.0  # seconds for a check; signing may wait for a person
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+
+
+def check_ssh(data: bytes, digest: str, allowed_signers: Sequence[str]) -> Signature:
+    """Check a signature over a digest; `allowed_signers` are files as `ssh-keygen` reads them.
+
+    Raises BrokenSignature.
+    """
+    namespace, key = read_signature(data)
+    if namespace != NAMESPACE:
+        raise BrokenSignature(f"it was made for '{namespace}', not for '{NAMESPACE}'")
+    if shutil.which(PROGRAM) is None:
+        return Signature(UNCHECKED, kind=SSH, key=key, reason=f"{PROGRAM} is not here; OpenSSH has it")
+    with TemporaryDirectory(prefix="skillc-") as folder:
+        path = os.path.join(folder, "signature")
+        with open(path, "wb") as file:
+            file.write(data)
+        if _run("check-novalidate", "-n", NAMESPACE, "-s", path, message=_message(digest)) is None:
+            raise BrokenSignature(f"the key {key} did not sign the files as they are")
+        for signers in allowed_signers:
+            if not os.path.isfile(signers):
+                raise InvalidConfiguration(signers, "there is no such file of allowed signers")
+            for who in (_run("find-principals", "-s", path, "-f", signers) or "").splitlines():
+                check = ("verify", "-n", NAMESPACE, "-s", path, "-f", signers, "-I", who)
+                if _run(*check, message=_message(digest)) is not None:
+                    return Signature(VALID, who, SSH, key)
+    return Signature(UNKNOWN, "", SSH, key, "its key is not among those of [trust] allowed_signers")
+
+
+def sign_digest(digest: str, key: str) -> bytes:
+    """Return a signature over a digest by the key in a file; of one in an agent, the public half will do."""
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise CannotRun(PROGRAM, "it is not here; OpenSSH has it")
+    argv = [program, "-Y", "sign", "-n", NAMESPACE, "-f", key]
+    run = subprocess.run(argv, input=_message(digest), capture_output=True, check=False)  # noqa: S603
+    if run.returncode:
+        reason = one_line(run.stderr.decode("utf-8", "replace").strip().replace("\n", ": "))
+        raise InvalidOption(f"the key '{key}' can't be used: {reason or f'{PROGRAM} failed'}")
+    return run.stdout
+
+
+def _message(digest: str) -> bytes:
+    return f"sha256:{digest}\n".encode()
+
+
+def _run(*words: str, message: bytes = b"") -> str | None:
+    """Return what a check by `ssh-keygen` prints; None where it says no."""
+    program = shutil.which(PROGRAM) or PROGRAM
+    argv = [program, "-Y", *words]
+    try:
+        run = subprocess.run(  # noqa: S603 -- a program of the system, without a shell
+            argv, input=message, capture_output=True, timeout=TIME_OUT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotRun(PROGRAM, one_line(str(error))) from None
+    return None if run.returncode else run.stdout.decode("utf-8", "replace")
+
+
+def read_signature(data: bytes) -> tuple[str, str]:
+    """Return the namespace of a signature, and the fingerprint of the key that made it."""
+    text = data.decode("ascii", "replace").strip()
+    if not (text.startswith(_BEGIN) and text.endswith(_END)):
+        raise BrokenSignature("it is no SSH signature")
+    try:
+        blob = base64.b64decode("".join(text.removeprefix(_BEGIN).removesuffix(_END).split()), validate=True)
+        key, rest = _take(blob.removeprefix(b"SSHSIG\0\0\0\1"))
+        namespace, _ = _take(rest)
+    except (binascii.Error, ValueError):
+        raise BrokenSignature("it is no SSH signature") from None
+    digest = base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+    return namespace.decode("utf-8", "replace"), f"SHA256:{digest}"
+
+
+def _take(data: bytes) -> tuple[bytes, bytes]:
+    """Return the first text of SSH's encoding, which has its length before it, and what follows."""
+    size = int.from_bytes(data[:4], "big")
+    if len(data) < 4 + size:
+        raise ValueError
+    return data[4 : 4 + size], data[4 + size :]

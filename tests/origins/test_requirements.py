@@ -1,0 +1,207 @@
+"""What skills need, in all dialects; bringing them along; lists of parts and licences."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillc.origins import find_cycle, find_licence, read_requirements
+from skillc.origins.licences import Licence
+from skillc.origins.requirements import Installed, RequiredSkill, Requirements
+from tests.conftest import World
+from tests.support.git import Origin
+
+
+def write(folder: Path, front: str = "", files: dict[str, str] | None = None) -> Path:
+    """Write a skill with more frontmatter and files; return its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "SKILL.md").write_text(
+        f"---\nname: {folder.name}\ndescription: Does {folder.name}.\n{front}---\n# It\n", encoding="utf-8"
+    )
+    for name, text in (files or {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+OURS = """metadata:
+  requires:
+    skills: ["acme/pdf@^1.2", docx]
+    programs: [pdftotext]
+    environment: PDF_KEY
+    mcp: [github]
+"""
+OPENCLAW = 'metadata: {"openclaw": {"requires": {"bins": ["jq"], "anyBins": ["uv", "pip"], "env": ["A"]}}}\n'
+APM = """\
+name: x
+version: 1.0.0
+dependencies:
+  apm:
+    - acme/skills/pdf#v1.0.0
+    - {git: acme/other, path: skills/b}
+  mcp:
+    - io.github/x
+    - {name: y}
+"""
+CODEX = """\
+dependencies:
+  tools:
+    - {type: mcp, value: linear}
+    - {type: env_var, value: KEY}
+    - {type: cli, value: gh}
+"""
+PLUGIN = '{"name": "p", "dependencies": ["a", {"name": "b@market", "version": "~2.1.0"}, 5, {"x": 1}]}'
+
+
+@pytest.mark.parametrize(
+    ("front", "files", "expected"),
+    [
+        (
+            OURS,
+            {},
+            Requirements(
+                (RequiredSkill("acme/pdf", "^1.2"), RequiredSkill("docx")),
+                ("pdftotext",),
+                ("PDF_KEY",),
+                ("github",),
+            ),
+        ),
+        (
+            "toolhive.requires:\n  - ghcr.io/org/base:v1\n  - git://github.com/a/b@v2#skills/c\n",
+            {},
+            Requirements((RequiredSkill("base"), RequiredSkill("c", "", "https://github.com/a/b@v2"))),
+        ),
+        (OPENCLAW, {}, Requirements((), ("jq",), ("A",), (), (("uv", "pip"),))),
+        (
+            "",
+            {"apm.yml": APM},
+            Requirements(
+                (
+                    RequiredSkill("acme/skills/pdf", "", "acme/skills/pdf@v1.0.0"),
+                    RequiredSkill("acme/other/skills/b", "", "acme/other/skills/b"),
+                ),
+                mcp=("io.github/x", "y"),
+            ),
+        ),
+        (
+            "",
+            {".claude-plugin/plugin.json": PLUGIN},
+            Requirements((RequiredSkill("a"), RequiredSkill("b", "~2.1.0"))),
+        ),
+        ("", {"agents/openai.yaml": CODEX}, Requirements((), ("gh",), ("KEY",), ("linear",))),
+        (
+            "metadata: text\n",
+            {"apm.yml": "[", "plugin.json": "[1]", "agents/openai.yaml": "a: *b"},
+            Requirements(),
+        ),
+        ("metadata:\n  requires: [1, 2]\n", {"apm.yml": "dependencies: 5"}, Requirements()),
+    ],
+)
+def test_dialects(tmp_path: Path, front: str, files: dict[str, str], expected: Requirements) -> None:
+    """[SURFACES: Requirements] Ours and the five others; what has another shape is no requirement."""
+    assert read_requirements(str(write(tmp_path / "x", front, files))) == expected
+
+
+def test_cycles() -> None:
+    """[SURFACES: Requirements] Skills that need each other in a circle are named."""
+
+    def skill(name: str, *needs: str) -> Installed:
+        return Installed(name, "", "", Requirements(tuple(map(RequiredSkill, needs))))
+
+    assert find_cycle([skill("a", "b"), skill("b", "c"), skill("c", "b")]) == ["b", "c", "b"]
+    assert find_cycle([skill("a", "b", "c"), skill("b", "c"), skill("c", "gone")]) == []
+
+
+@pytest.fixture
+def needy(origin: Origin) -> str:
+    """A repository in which `report` needs `pdf`, a program and a variable that are not here."""
+    requires = "skills: [pdf@^1], programs: [no-such-program], environment: [NO_SUCH]"
+    write(origin.work / "report", f"metadata:\n  requires: {{{requires}}}\n")
+    origin.push()
+    return f"file://{origin.bare}"
+
+
+@pytest.mark.slow
+def test_add_brings_along(world: World, needy: str) -> None:
+    """[SURFACES: Requirements] add shows what is missing and brings skills along with --yes; the lock says
+    what for; why, remove and doctor name it."""
+    preview = world.ok("add", needy, "--skill", "report", "--dry-run")
+    assert "needs     skills pdf@^1" in preview.stdout
+    assert "the program 'no-such-program', the variable NO_SUCH" in preview.stdout
+    assert "W104" in preview.stderr
+    assert "'report' needs 'pdf@^1', which is not installed" in preview.stderr
+    alone = world.json("add", needy, "--skill", "report")  # nobody to ask
+    assert [each["id"] for each in alone["added"]] == ["report"]
+    world.ok("remove", "report", "--yes")
+    both = world.json("add", needy, "--skill", "report", "--yes")
+    assert [each["id"] for each in both["added"]] == ["report", "pdf"]
+    lock = json.loads((world.project / "skills-lock.json").read_text())["skills"]
+    assert lock["pdf"]["skillc"]["requiredBy"] == ["report"]
+    assert world.json("why", "pdf") == {"id": "pdf", "requiredBy": ["report"]}
+    assert world.json("why", "report")["requiredBy"] == []
+    assert "report needs it" in world.ok("remove", "pdf", "--dry-run").stdout
+    doctor = json.loads(world.skc("doctor", "--format", "json").stdout)
+    checks = [each["message"] for each in doctor["checks"] if each["name"] == "needs"]
+    assert any("'no-such-program'" in message for message in checks)
+    assert world.json("remove", "pdf", "--yes")["removed"][0]["requiredBy"] == ["report"]
+
+
+def test_licences(tmp_path: Path) -> None:
+    """[SURFACES: Requirements] The frontmatter's licence, else what the file in the folder is known by."""
+    cases: list[tuple[object, dict[str, str], Licence]] = [
+        ("MIT", {}, Licence("MIT")),
+        ("mit license", {}, Licence("MIT")),
+        ("(MIT OR Apache-2.0)", {}, Licence("MIT OR Apache-2.0")),
+        ("Ours alone", {}, Licence("", "Ours alone")),
+        (
+            "Complete terms in LICENSE.txt",
+            {"LICENSE.txt": "Apache License\nVersion 2.0, 2004"},
+            Licence("Apache-2.0"),
+        ),
+        (
+            None,
+            {"LICENCE": "Permission is hereby granted,\nfree of charge, to"},
+            Licence("MIT"),
+        ),
+        (None, {"LICENSE": "All rights reserved."}, Licence("", "see LICENSE")),
+        (5, {}, Licence()),
+    ]
+    for number, (named, files, expected) in enumerate(cases):
+        folder = write(tmp_path / str(number), "", files)
+        assert find_licence(str(folder), named) == expected
+
+
+@pytest.mark.slow
+def test_parts(world: World, needy: str) -> None:
+    """[SURFACES: Requirements] The official schema of CycloneDX 1.6 accepts the document, which has no time
+    in it: two exports are the same."""
+    jsonschema = pytest.importorskip("jsonschema")
+    world.ok("add", needy, "--skill", "report", "--yes")
+    document = world.json("lock", "export")
+    parts = {each["name"]: each for each in document["components"]}
+    lock = json.loads((world.project / "skills-lock.json").read_text())["skills"]
+    digest = lock["pdf"]["skillc"]["contentDigest"].removeprefix("sha256:")
+    assert parts["pdf"]["hashes"] == [{"alg": "SHA-256", "content": digest}]
+    assert parts["pdf"]["purl"].startswith("pkg:generic/pdf")
+    assert {"ref": "report", "dependsOn": ["pdf"]} in document["dependencies"]
+    assert world.json("lock", "export", "--format", "cyclonedx") == document
+    _validate(jsonschema, document)
+    licences = {each["id"]: each.get("license") for each in world.json("list", "--licenses")["skills"]}
+    assert set(licences) == {"pdf", "report"}
+
+
+def _validate(jsonschema: Any, document: dict[str, Any]) -> None:
+    """Check a document by the schema that CycloneDX's own library has."""
+    referencing = pytest.importorskip("referencing")
+    folder = resources.files("cyclonedx") / "schema" / "_res"
+    schemas = {
+        each.name: json.loads(each.read_text()) for each in folder.iterdir() if each.name.endswith(".json")
+    }
+    pairs = [(schema["$id"], referencing.Resource.from_contents(schema)) for schema in schemas.values()]
+    schema = next(each for name, each in schemas.items() if name.startswith("bom-1.6"))
+    registry = referencing.Registry().with_resources(pairs)
+    jsonschema.Draft7Validator(schema, registry=registry).validate(document)

@@ -1,0 +1,124 @@
+"""SSH signatures by the real ssh-keygen, and signed commits and tags by the real git."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from skillc.origins import Signature, Trust, check_signatures, combine
+from skillc.origins.commits import check_commit
+from skillc.origins.signature import BROKEN, UNCHECKED, UNKNOWN, VALID
+from tests.conftest import World
+from tests.origins.conftest import NEEDS_SSH
+from tests.support.keys import make_ssh_key
+
+pytestmark = NEEDS_SSH
+FILE = "skill.ssh.sig"
+
+
+@pytest.fixture
+def key(world: World) -> Path:
+    return make_ssh_key(world.root / "keys")
+
+
+def check(skill: Path, *allowed: Path) -> Signature:
+    return combine(check_signatures(str(skill), "pdf", Trust(allowed_signers=tuple(map(str, allowed)))))
+
+
+def test_sign_and_check(world: World, skill: Path, key: Path) -> None:
+    """[SURFACES: Signatures] An SSH key signs the digest of all files but signatures; changes break it."""
+    value = world.json("sign", str(skill), "--key", str(key))
+    assert (value["id"], value["signature"]) == ("pdf", str(skill / FILE))
+    stranger, friend = check(skill), check(skill, key.parent / "allowed")
+    assert (stranger.state, friend.state, friend.signer) == (UNKNOWN, VALID, "alice@example.com")
+    assert stranger.key == friend.key
+    digest = world.ok("digest", str(skill), "--signed").stdout
+    allowed = str(key.parent / "allowed")
+    words = ["-Y", "verify", "-n", "skillc-digest-1", "-f", allowed, "-I", "alice@example.com"]
+    subprocess.run(["ssh-keygen", *words, "-s", skill / FILE], input=digest.encode(), check=True)
+    assert world.ok("digest", str(skill)).stdout != digest  # the signature is a file of the skill
+    (skill / "scripts/fill.py").chmod(0o644)
+    assert check(skill, key.parent / "allowed").state == BROKEN
+    (skill / "scripts/fill.py").chmod(0o755)
+    assert check(skill, key.parent / "allowed").state == VALID
+
+
+def test_what_does_not_verify(skill: Path, key: Path, world: World) -> None:
+    """[SURFACES: Signatures] Another namespace, a text that is no signature, and a flipped byte."""
+    world.ok("sign", str(skill), "--key", str(key))
+    good = (skill / FILE).read_bytes()
+    subprocess.run(["ssh-keygen", "-Y", "sign", "-n", "git", "-f", key, skill / "SKILL.md"], check=True)
+    (skill / "SKILL.md.sig").rename(skill / FILE)
+    reasons = [check(skill).reason]
+    for data in (b"", b"nonsense", good[:80], good.replace(b"-----END", b"AAAA\n-----END", 1)):
+        (skill / FILE).write_bytes(data)
+        reasons.append(check(skill).reason)
+        assert check(skill).state == BROKEN
+    assert reasons[0] == "it was made for 'git', not for 'skillc-digest-1'"
+    assert reasons[1] == reasons[2] == "it is no SSH signature"
+    (skill / FILE).unlink()
+    (skill / FILE).symlink_to("/etc/passwd")
+    with pytest.raises(Exception, match="escapes"):
+        check(skill)
+
+
+def test_agent(world: World, skill: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] A key in ssh-agent signs by its public half."""
+    text = subprocess.run(["ssh-agent", "-s"], capture_output=True, text=True, check=True).stdout
+    names = ("SSH_AUTH_SOCK", "SSH_AGENT_PID")
+    agent = {name: text.partition(f"{name}=")[2].partition(";")[0] for name in names}
+    for name, value in agent.items():
+        monkeypatch.setenv(name, value)
+    try:
+        subprocess.run(["ssh-add", "-q", key], check=True)
+        key.unlink()
+        world.ok("sign", str(skill), "--key", f"{key}.pub", env=agent)
+        assert check(skill, key.parent / "allowed").state == VALID
+    finally:
+        subprocess.run(["ssh-agent", "-k"], capture_output=True, check=True)
+
+
+def test_other_key(world: World, skill: Path, key: Path) -> None:
+    """[SURFACES: Signatures] A signature of another key goes to the trash; one of the same key goes."""
+    world.ok("sign", str(skill), "--key", str(key))
+    assert "trashed" not in world.json("sign", str(skill), "--key", str(key))
+    other = make_ssh_key(world.root / "other", "bob@example.com")
+    trashed = world.json("sign", str(skill), "--key", str(other))["trashed"]
+    assert "SSH SIGNATURE" in Path(trashed).read_text()
+    assert check(skill, other.parent / "allowed").signer == "bob@example.com"
+
+
+def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] What git itself says of a commit and of a tag, by the user's own settings."""
+    monkeypatch.setenv("HOME", str(world.home))
+    folder = world.root / "repository"
+    folder.mkdir()
+
+    def git(*words: str) -> bytes:
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True).stdout
+
+    git("init", "-q")
+    for name, text in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("user.name", "Alice")):
+        git("config", name, text)
+    git("config", "user.email", "alice@example.com")
+    git("commit", "-q", "-S", "--allow-empty", "-m", "signed")
+    signed = git("cat-file", "commit", "HEAD")
+    git("commit", "-q", "--allow-empty", "-m", "unsigned")
+    git("tag", "-s", "v1", "-m", "v1")
+    plain, tag = git("cat-file", "commit", "HEAD"), git("cat-file", "tag", "v1")
+    assert check_commit(plain) is None
+    assert [check_commit(signed).state, check_commit(plain, tag).state] == [UNCHECKED, UNCHECKED]  # type: ignore[union-attr]
+    (world.home / ".gitconfig").write_text(f"[gpg.ssh]\nallowedSignersFile = {key.parent / 'allowed'}\n")
+    for commit, other in ((signed, b""), (plain, tag)):
+        signature = check_commit(commit, other)
+        assert signature is not None
+        assert (signature.state, signature.signer, signature.kind) == (VALID, "alice@example.com", "git")
+    forged = check_commit(signed.replace(b"\n\nsigned", b"\n\nSigned"))
+    assert forged is not None
+    assert forged.state == BROKEN
+    monkeypatch.setenv("PATH", "/nowhere")
+    unchecked = check_commit(signed)
+    assert unchecked is not None
+    assert unchecked.state == UNCHECKED
