@@ -221,6 +221,7 @@ def test_a_skill_that_helps(world: World) -> None:
             assert json.loads((results / folder / "eval_metadata.json").read_text())["prompt"] == "TASK 0"
         modes = {stat.S_IMODE(path.stat().st_mode) for path in results.rglob("*") if path.is_file()}
         page = world.ok(*words, "--runs", "1", "--format", "html").stdout
+        assert "it helps" in (results / "report.html").read_text()
         junit = world.ok(*words, "--runs", "1", "--format", "junit").stdout
         markdown = world.ok(*words, "--runs", "1", "--format", "markdown").stdout
     [report] = skill["agents"]

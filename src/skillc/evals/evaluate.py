@@ -12,8 +12,9 @@ from skillc.contract import encode
 from skillc.errors import CasesUnreadable, InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.free import FreeReport, rank_skills
+from skillc.evals.page import html
 from skillc.evals.report import Evaluation, SkillReport
-from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_json
+from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_json, write_text
 from skillc.evals.stage import find_workspace
 from skillc.evals.trial import Budget, EvalOptions, Trial
 from skillc.library import Skill, locate_skill
@@ -49,6 +50,7 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
         found = tuple(case for report in reports for case in report.cases)
         skills.append(SkillReport(skill.name, trials[0].digest, reports, found, iteration))
         write_json(iteration, "report.json", encode(skills[-1]))
+        write_text(iteration, "report.html", html(Evaluation((skills[-1],))))
     return Evaluation(tuple(skills))
 
 

@@ -2,7 +2,7 @@
 
     <workspace>/<skill>/iteration-<n>/
         benchmark.json                      all runs and their summary
-        report.json                         our own report, with intervals
+        report.json, report.html            our own report, with intervals
         eval-<case>/eval_metadata.json
         eval-<case>/with_skill/run-1/       transcript.jsonl, outputs/, grading.json, timing.json, run.json
 
@@ -87,11 +87,11 @@ def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: S
     """Keep a run, or nothing: its record, what the agent printed and left, grades in both dialects."""
     new = atomic.temporary_path(folder)
     try:
-        _write(new, "transcript.jsonl", blot(output.decode("utf-8", "replace"), secrets))
+        write_text(new, "transcript.jsonl", blot(output.decode("utf-8", "replace"), secrets))
         outputs = os.path.join(new, "outputs")
         _write_outputs(outputs, work, secrets)
         name = "answer.md" if not os.path.exists(os.path.join(outputs, "answer.md")) else "final-answer.md"
-        _write(outputs, name, blot(work.transcript.answer, secrets))
+        write_text(outputs, name, blot(work.transcript.answer, secrets))
         write_json(new, "grading.json", grading(record))
         timing = {"total_tokens": record.tokens, "duration_ms": round(record.seconds * 1000)}
         write_json(new, "timing.json", timing | {"total_duration_seconds": record.seconds})
@@ -257,9 +257,9 @@ def _delta(summary: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
 
 def write_json(folder: str, name: str, value: Any) -> None:
     """Write a file of results, for its owner alone."""
-    _write(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    write_text(folder, name, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def _write(folder: str, name: str, text: str) -> None:
+def write_text(folder: str, name: str, text: str) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     atomic.write(os.path.join(folder, name), text.encode("utf-8", "backslashreplace"), private=True)

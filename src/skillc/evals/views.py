@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from skillc.evals.report import AgentReport, ArmResult, CaseResult, Evaluation, describe
@@ -34,17 +34,18 @@ def agent_title(report: AgentReport) -> str:
 
 def _details(report: AgentReport) -> Iterator[str]:
     for name, arm in report.arms.items():
-        outcomes = ", ".join(f"{count} {outcome}" for outcome, count in arm.outcomes.items())
-        yield f"{name:<8} {count_of(arm.runs, 'run')}: {outcomes}{_unanswered(arm.unanswered)}"
+        lost = f"; {arm.unanswered} without an answer that can be judged" if arm.unanswered else ""
+        yield f"{name:<8} {count_of(arm.runs, 'run')}: {_list_outcomes(arm.outcomes)}{lost}"
         if arm.tasks is not None:
             yield f"         {describe(arm.rate)} of the tasks done{_chances(arm)}"
-        yield f"         {_costs(arm.seconds, arm.tokens, arm.cost)}, on average"
+        tokens = "tokens unknown" if arm.tokens is None else f"{arm.tokens:,.0f} tokens"
+        cost = "cost unknown" if arm.cost is None else f"${arm.cost:.4f}"
+        yield f"         {arm.seconds or 0:.1f} s, {tokens}, {cost}, on average"
     if report.triggers is not None and report.triggers.positives:
         yield f"fired    in {describe(report.triggers.rates[2])} of all runs where it should"
     wrong = [case for case in report.cases if is_wrong(case)]
-    yield from (
-        f"case     {cut(one_line(case.case), 60)}: {explain_case(case)}" for case in wrong[:MAX_CASES]
-    )
+    for case in wrong[:MAX_CASES]:
+        yield f"case     {cut(one_line(case.case), 60)}: {explain_case(case)}"
     if len(wrong) > MAX_CASES:
         yield f"case     and {len(wrong) - MAX_CASES} more, in report.json"
     for reason, count in report.skipped()[:MAX_REASONS]:
@@ -58,24 +59,15 @@ def _details(report: AgentReport) -> Iterator[str]:
         yield "note     your home was not hidden from the agent: bubblewrap does not work here"
 
 
+def _list_outcomes(outcomes: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+
+
 def _chances(arm: ArmResult) -> str:
-    if arm.runs_each < 2:
+    """Say how often one of the runs of a case passes, and how often each; empty where it has but one."""
+    if arm.runs_each < 2 or arm.pass_at is None or arm.pass_all is None:
         return ""
-    return f"; once in {arm.runs_each} runs {_percent(arm.pass_at)}, each time {_percent(arm.pass_all)}"
-
-
-def _unanswered(count: int) -> str:
-    return f"; {count} without an answer that can be judged" if count else ""
-
-
-def _percent(value: float | None) -> str:
-    return "unknown" if value is None else f"{100 * value:.0f}%"
-
-
-def _costs(seconds: float | None, tokens: float | None, cost: float | None) -> str:
-    size = "tokens unknown" if tokens is None else f"{tokens:,.0f} tokens"
-    price = "cost unknown" if cost is None else f"${cost:.4f}"
-    return f"{seconds or 0:.1f} s, {size}, {price}"
+    return f"; once in {arm.runs_each} runs {100 * arm.pass_at:.0f}%, each time {100 * arm.pass_all:.0f}%"
 
 
 def is_wrong(case: CaseResult) -> bool:
@@ -94,9 +86,8 @@ def explain_case(case: CaseResult) -> str:
     """Say what became of a case in each arm."""
     parts = []
     for arm, outcomes in case.arms.items():
-        text = ", ".join(f"{count} {name}" for name, count in outcomes.items())
         passed = f", {case.passed[arm][0]} of {case.passed[arm][1]} passed" if arm in case.passed else ""
-        parts.append(f"{arm} {text}{passed}")
+        parts.append(f"{arm} {_list_outcomes(outcomes)}{passed}")
     if case.should_fire is not None:
         parts.append("should fire" if case.should_fire else "should not fire")
     return one_line("; ".join([*parts, *case.problems[:2]]))
@@ -119,7 +110,7 @@ def _table(report: AgentReport) -> Iterator[str]:
         yield "| arm | runs | tasks done | outcomes | tokens | seconds |"
         yield "| --- | --- | --- | --- | --- | --- |"
     for name, arm in report.arms.items():
-        outcomes = ", ".join(f"{count} {outcome}" for outcome, count in arm.outcomes.items())
+        outcomes = _list_outcomes(arm.outcomes)
         tokens = "unknown" if arm.tokens is None else f"{arm.tokens:,.0f}"
         tasks = describe(arm.rate) if arm.tasks is not None else ""
         yield f"| {' | '.join(map(str, (name, arm.runs, tasks, outcomes, tokens, arm.seconds)))} |"
