@@ -23,6 +23,7 @@ from tests.support.axe import VIEWS, find_barriers
 from tests.support.browser import running_browser, why_not
 from tests.support.cases import each
 from tests.support.forks import start_skc
+from tests.support.git import GIT_ENV
 
 pytestmark = pytest.mark.slow
 
@@ -403,6 +404,30 @@ def test_old_and_new(world: World) -> None:
         assert set(skill["agents"][0]["arms"]) == {"with", "old"}
         assert skill["agents"][0]["lift_over_old"]["value"] == 0.0
         assert "in no git repository" in world.fails("E100", *words).stderr
+
+
+def test_an_edit(world: World) -> None:
+    """[SURFACES: Evals] what git has is the old skill, whose runs were made when it was the new one."""
+    cases = [trigger("BETTER one"), trigger("FIRE two")]
+    with scripted(world, cases) as words:
+        main = world.store / NAME / "SKILL.md"
+        better = main.read_text()
+        main.write_text(better.replace("Fills in forms.", "Old."))
+        for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "old"]):
+            subprocess.run(["git", *command], cwd=world.project, env=GIT_ENV, check=True)
+        report_of(world, words, "--runs", "1")
+        main.write_text(better)
+        size = len(list((workspace_of(words) / "cache").iterdir()))
+        for more in ((), ("--old", "HEAD")):
+            skill = report_of(world, words, "--runs", "1", "--arms", "with,old", *more)
+            arms = skill["agents"][0]["arms"]
+            assert arms["with"]["outcomes"] == {"fired": 2}
+            assert arms["old"]["outcomes"] == {"fired": 1, "offered but not chosen": 1}
+        assert len(list((workspace_of(words) / "cache").iterdir())) == size + 3  # two runs and the canary
+        main.write_text(better.replace("Fills in forms.", "Old."))
+        for _ in range(2):  # the same skill in both arms
+            [report] = report_of(world, words, "--runs", "1", "--arms", "with,old")["agents"]
+            assert {arm: result["runs"] for arm, result in report["arms"].items()} == {"with": 2, "old": 2}
 
 
 @each(

@@ -237,7 +237,8 @@ class Trial:
                 return None
             record = self._make(job, kept)
         link_run(kept, self._folder(job))
-        return record
+        # It may have been made for another arm: the skill of a month ago is the old one of today.
+        return replace(record, arm=job.arm)
 
     def _make(self, job: Job, kept: str) -> Record:
         """Make one run. What keeps it from being made is an error of this run, and the others go on."""
@@ -346,6 +347,7 @@ class Trial:
             "skill": self._digests[arm],
             "name": self._skill.name,
             "case": asdict(case) if case else None,
+            "arm": arm if case and any(grader.arms for grader in case.graders) else "",
             "files": [_stamp(self._skill.source, name) for name in (case.files if case else ())],
             "agent": [self._runner.agent, *self._runner.command, program.st_size, program.st_mtime_ns],
             "fired": self._runner.fired.pattern if self._runner.fired else "",

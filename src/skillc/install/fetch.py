@@ -142,7 +142,7 @@ def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> M
     if not in_git:
         way = "name an old folder with --old"
         raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
-    origin = parse_origin(f"{skill.source}@{ref or 'HEAD'}", cwd)
+    origin = _move(parse_origin(f"{skill.source}@HEAD", cwd), ref or "HEAD")
     download = downloads.enter_context(open_download(origin, lazy=True))
     found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
     if len(found) != 1:
