@@ -82,8 +82,10 @@ def test_nvidia(tmp_path: Path) -> None:
         {"id": "b", "question": "Q2", "expected_skill": None, "expected_behavior": ["Says no"]},
         {"id": "c", "question": "Q3", "expected_skill": "acme/pdf", "acceptable_skills": ["forms"]},
         {"id": "d", "question": "Q4", "expected_skill": "pdf-forms", "ground_truth": "It is 4"},
+        {"id": "e", "question": "Q5", "expected_skill": "forms", "acceptable_skills": ["acme/pdf"]},
     ]
-    first, second, third, fourth = read(tmp_path, "evals.json", json.dumps(entries))
+    first, second, third, fourth, fifth = read(tmp_path, "evals.json", json.dumps(entries))
+    assert fifth.should_fire is None  # it may
     assert [case.should_fire for case in (first, second, third, fourth)] == [True, False, True, False]
     assert first.graders[0].tools == (ToolPattern("", r"fill\.py"),)
     assert third.acceptable == ("forms",)

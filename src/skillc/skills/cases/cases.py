@@ -245,9 +245,14 @@ def _read_should(entry: Mapping[str, Any], skill: str) -> bool | None:
         return str(said).strip().lower() in ("1", "true", "yes", "y")
     for key in ("expected_skill", "expected_skills"):
         if key in entry:
-            names = texts(entry[key])
-            return any(name.rpartition("/")[2] == skill or name == skill for name in names)
+            if _names(entry[key], skill):
+                return True
+            return None if _names(entry.get("acceptable_skills"), skill) else False
     return None
+
+
+def _names(value: Any, skill: str) -> bool:
+    return any(skill in (name, name.rpartition("/")[2]) for name in texts(value))
 
 
 def read_limits(entry: Mapping[str, Any]) -> dict[str, Any]:
