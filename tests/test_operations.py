@@ -172,6 +172,26 @@ def test_trust(world: World, shelf: Path, here: Workspace) -> None:
     assert here.decisions().entries == ()
 
 
+def test_an_agents_configuration(world: World, here: Workspace) -> None:
+    """[SURFACES: Python] an agent gets the MCP server, or loses it; what a person changed needs force."""
+    file = world.home / ".cursor" / "mcp.json"
+    preview = here.change_client("cursor", dry_run=True)
+    assert (preview.changed, preview.written, preview.path) == (True, False, str(file))
+    assert not file.exists()
+    assert here.change_client("cursor").written
+    again = here.change_client("cursor")
+    assert (again.changed, again.written) == (False, False)
+    text = file.read_text()
+    file.write_text(text.replace('"mcp"', '"mcp", "--tools", "all"'))
+    assert file.read_text() != text
+    kept = here.change_client("cursor", remove=True)
+    assert "--force" in kept.obstacle
+    assert not kept.written
+    assert here.change_client("cursor", remove=True, force=True).written
+    with pytest.raises(InvalidOption, match="no-agent"):
+        here.change_client("no-agent")
+
+
 def test_audit_and_doctor(world: World, shelf: Path, here: Workspace) -> None:
     """[SURFACES: Python] an audit of folders and a look at the installation are values, too."""
     audits = here.audit(str(shelf), new_baseline="findings.json")

@@ -111,6 +111,7 @@ class Operations:
     add = Operation(lambda: install.add_skills)
     audit = Operation(lambda: install.audit_skills)
     build_all = Operation(lambda: compiler.build_skills)
+    change_client = Operation(lambda: setup.change_client)
     clean = Operation(lambda: install.clean_up)
     digest = Operation(lambda: origins.find_digest)
     disable = Operation(lambda: install.disable_skill)

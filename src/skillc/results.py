@@ -28,6 +28,8 @@ from skillc.library.repositories import Refresh, add_repository, remove_reposito
 from skillc.library.sources import SourceState
 from skillc.lint import Rule, Summary
 from skillc.listing import Fitting, ListingChoice, Listings
+from skillc.remotes import log_in, log_out
+from skillc.setup import change_client
 from skillc.tools import (
     DryRun,
     Entry,
@@ -79,7 +81,6 @@ _TOOLS = [
     }
 ]
 _RELEASE = {**_texts("id version digest"), "uploaded": int, "published": bool, "registry": str}
-_MCP_CLIENT = {**_texts("agent path"), "changed": bool, "written": bool, "difference": str}
 _VARIABLE = _texts("project variable host")
 _AUDIT = {
     "id": str,
@@ -148,15 +149,11 @@ RESULTS: dict[str, Shape] = {
     "load": ResolvedSkill,
     "lock": _result_of(install.list_locked),
     "login": {"registries": [{"registry": str, "subject": Text}]},
-    "login <url>": {
-        **_texts("registry subject"),
-        "permissions": [_texts("role prefix")],
-        "expires_at": Text,
-    },
-    "logout": {"registry": str, "removed": bool},
+    "login <url>": _result_of(log_in),
+    "logout": _result_of(log_out),
     "mcp --http": {"url": str},
-    "mcp --install": _MCP_CLIENT,
-    "mcp --uninstall": _MCP_CLIENT,
+    "mcp --install": _result_of(change_client),
+    "mcp --uninstall": _result_of(change_client),
     "open": {"path": str, "size": int, "encoding": str, "content": str, "more_lines": int},
     "outdated": _result_of(install.list_latest),
     "outline": _HEADINGS,

@@ -76,7 +76,9 @@ def registry_api(arguments: Arguments) -> remotes.RegistryApi:
     """
     settings = load_settings(current_directory())
     warn(settings.diagnostics)
-    return connect(http.choose_registry(arguments.optional("to"), settings.registry))
+    credential = http.choose_registry(arguments.optional("to"), settings.registry)
+    line.rename(f"Asking {credential.registry}")
+    return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))
 
 
 def show_rows(
@@ -94,12 +96,6 @@ def show_rows(
 def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return some columns of what a registry sent, as text."""
     return [{name: str(row.get(name) or "") for name in columns} for row in rows]
-
-
-def connect(credential: http.Credential) -> remotes.RegistryApi:
-    """Return the registry's API, to be used in a `with` block."""
-    line.rename(f"Asking {credential.registry}")
-    return remotes.RegistryApi.connect(credential, lambda text: print(text, file=sys.stderr, flush=True))
 
 
 def explain_filters(here: Workspace, task: str, scope: index.Scope) -> None:

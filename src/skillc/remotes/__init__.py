@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
     from skillc.remotes.clawhub import ClawHubRemote, fingerprint_of
     from skillc.remotes.folders import SkillFolders
+    from skillc.remotes.login import log_in, log_out
     from skillc.remotes.protocol import (
         Absent,
         Answer,

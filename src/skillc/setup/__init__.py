@@ -9,7 +9,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.setup.clients import client_names, find_registrations, plan_addition, plan_removal
+    from skillc.setup.clients import change_client, client_names, find_registrations
     from skillc.setup.hooks import find_hooks
     from skillc.setup.program import find_script, read_login_path
     from skillc.setup.setup import Setups, set_up

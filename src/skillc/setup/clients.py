@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from skillc import atomic, paths, trash
 from skillc.compiler import agents_by_name, unknown_agent
+from skillc.contract import Result, hidden
 from skillc.errors import InvalidOption, SkillcError
 from skillc.paths import user_home
 from skillc.setup.mcp_entry import (
@@ -25,6 +26,7 @@ from skillc.setup.mcp_entry import (
     render_file,
 )
 from skillc.shared_files import read_text, replace_file
+from skillc.surface import Here
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,19 @@ class ClientChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientOutcome(Result):
+    """What became of a change: `note` says it to people, and an `obstacle` why nothing was written."""
+
+    agent: str
+    path: str
+    changed: bool
+    written: bool
+    difference: str
+    note: str = hidden("")
+    obstacle: str = hidden("")
+
+
+@dataclass(frozen=True, slots=True)
 class Registration:
     """Our entry in an agent's configuration: the program that it starts, and whether we wrote all of it."""
 
@@ -127,6 +142,36 @@ class Registration:
 def client_names() -> list[str]:
     """Return the agents whose configuration is known."""
     return sorted(AGENTS)
+
+
+def change_client(
+    here: Here,
+    agent: str,
+    *,
+    remove: bool = False,
+    project: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+) -> ClientOutcome:
+    """Put this server into an agent's configuration, the project's or the user's, or take it out of that.
+
+    Raises InvalidOption for an agent that is not known. With `force`, what a person changed goes, too.
+    """
+    if remove:
+        change = plan_removal(agent, here.cwd, project=project, force=force)
+        reason = f"{change.path} has no entry of skillc"
+    else:
+        change, reason = plan_addition(agent, here.cwd, project=project), "it is there already"
+    is_new = change.text is not None
+    is_written = is_new and not dry_run and not change.obstacle
+    if not change.path:
+        note = f"skc does not know where {change.agent} keeps its MCP servers: add this to them yourself."
+    elif not is_new:
+        note = f"Nothing to do: {reason}."
+    else:
+        note = change.write() if is_written else "Nothing was written."
+    obstacle = f"'{change.path}': {change.obstacle}; nothing was written" if change.obstacle else ""
+    return ClientOutcome(agent, change.path, is_new, is_written, change.difference, note, obstacle)
 
 
 def plan_addition(agent: str, cwd: str, *, project: bool = False) -> ClientChange:

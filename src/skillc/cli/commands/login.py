@@ -6,9 +6,10 @@ import getpass
 import os
 import sys
 
+from skillc import remotes
 from skillc.cli import show
-from skillc.cli.options import connect, show_rows
-from skillc.cli.progress import pause
+from skillc.cli.options import show_rows
+from skillc.cli.progress import line, pause
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.terminal import has_person
 from skillc.cli.usage_errors import see
@@ -44,19 +45,10 @@ def run(arguments: Arguments) -> int:
     if address is None:
         return _list(arguments)
     registry = http.parse_registry(address)
-    token = http.check_token(_read_token(registry, variable, arguments.has("token_stdin")))
-    with connect(http.Credential(registry, token)) as api:
-        identity = api.whoami()
-    http.store_credential(http.Credential(registry, token, identity.subject))
-    value = {
-        "registry": registry,
-        "subject": identity.subject,
-        "permissions": [{"role": role, "prefix": prefix} for role, prefix in identity.permissions],
-        "expires_at": identity.expires_at or None,
-    }
-    who = f"{identity.subject} ({identity.roles()})"
-    until = f"; the token is valid until {identity.expires_at}" if identity.expires_at else ""
-    return show(arguments, value, f"Logged in to {registry} as {who}{until}")
+    token = _read_token(registry, variable, arguments.has("token_stdin"))
+    line.rename(f"Asking {registry}")
+    result = remotes.log_in(registry, token, lambda text: print(text, file=sys.stderr, flush=True))
+    return show(arguments, result, result.text())
 
 
 def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:

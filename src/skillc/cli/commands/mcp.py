@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from skillc import mcp, setup
+from skillc import mcp
 from skillc.cli import workspace
 from skillc.cli.options import is_port
 from skillc.cli.output import announce, print_json
 from skillc.cli.syntax import Arguments, Command
 from skillc.errors import InvalidOption, SkillcError
-from skillc.paths import current_directory
 from skillc.workspace import Workspace
 
 COMMAND = Command("""
@@ -91,31 +90,25 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> int:
-    """Show a change of an agent's configuration and write it, unless it is only to be shown."""
-    cwd, project, is_preview = current_directory(), arguments.has("project"), arguments.has("print")
-    if agent is not None:
-        if not is_preview:
-            _ = mcp.create_server  # loads the SDK, which fails before an agent is told to start it
-
-        change, reason = setup.plan_addition(agent, cwd, project=project), "it is there already"
-    else:
-        change = setup.plan_removal(old_agent, cwd, project=project, force=arguments.has("force"))
-        reason = f"{change.path} has no entry of skillc"
-    if change.difference and not arguments.as_json:
-        print(f"{change.path}:\n{change.difference}" if change.path else change.difference)
-    if change.obstacle:
-        raise SkillcError(f"'{change.path}': {change.obstacle}; nothing was written")
-    is_new = change.text is not None
-    if not change.path:
-        note = f"skc does not know where {change.agent} keeps its MCP servers: add this to them yourself."
-    elif not is_new:
-        note = f"Nothing to do: {reason}."
-    else:
-        note = "Nothing was written." if is_preview else change.write()
-        mcp.rehearse([] if is_preview or agent is None else [agent])
+    """Show a change of an agent's configuration, and say whether it was written."""
+    is_preview = arguments.has("print")
+    if agent is not None and not is_preview:
+        _ = mcp.create_server  # loads the SDK, which fails before an agent is told to start it
+    result = Workspace().change_client(
+        agent or old_agent,
+        remove=agent is None,
+        project=arguments.has("project"),
+        force=arguments.has("force"),
+        dry_run=is_preview,
+    )
+    if result.difference and not arguments.as_json:
+        print(f"{result.path}:\n{result.difference}" if result.path else result.difference)
+    if result.obstacle:
+        raise SkillcError(result.obstacle)
+    if result.written and agent is not None:
+        mcp.rehearse([agent])
     if arguments.as_json:
-        value = {"agent": agent or old_agent, "path": change.path, "changed": is_new}
-        print_json(value | {"written": is_new and not is_preview, "difference": change.difference})
+        print_json(result)
     else:
-        print(note, file=sys.stderr)
+        print(result.note, file=sys.stderr)
     return 0
