@@ -314,6 +314,7 @@ RARE = {
     "compiler": "a skill of a repository is indexed when it is read",
     "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",
+    "lint": "commands that print help or list load no parsers",
     "listing": "commands that bring skills in look at listings; those that show help do not",
     "library.locate": "skills of repositories",
     "library.records": "names that no store has",

@@ -476,7 +476,7 @@ def watch(world: World, monkeypatch: pytest.MonkeyPatch, *words: str, steps: lis
     return world.ok("build", *words, "--watch")
 
 
-@each("command, says", [("build pdf", True), ("remove pdf", True), ("outline pdf", False)])
+@each("command, says", [("build pdf", True), ("remove pdf", True), ("sources pdf", False)])
 def test_interrupt(world: World, monkeypatch: pytest.MonkeyPatch, command: str, says: bool) -> None:
     """[SURFACES: Terminal] Ctrl+C has status 130; what changes something says what stays."""
 

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from skillc import audit, lint
+from skillc import audit, lint  # lazy
 from skillc.cli import PlainStream
 from skillc.cli.lines import BAD, CODE, FAINT, GOOD, STRONG, WARNING, WHOLE, WORDS, Line, Mark
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
+    from skillc.audit import Audit
     from skillc.doctor import Examination, LibraryFindings
+    from skillc.lint import Report
 
 MAX_LINES = 20  # findings of one check of the installation
 SEVERITIES = {"ok": GOOD, "warning": WARNING, "error": BAD}
@@ -66,7 +68,7 @@ def show_library_findings(result: LibraryFindings) -> Iterator[str]:
     yield from result.advice()
 
 
-def show_audit(result: audit.Audit, cwd: str, *, is_one_of_many: bool, verbose: bool) -> Iterator[str]:
+def show_audit(result: Audit, cwd: str, *, is_one_of_many: bool, verbose: bool) -> Iterator[str]:
     """Yield what a skill asks for and what to look at in it; of one of many, only if there is something."""
     findings = [finding for finding in result.findings if verbose or finding.level != audit.NOTE]
     if is_one_of_many and not findings and not verbose:
@@ -84,7 +86,7 @@ def show_audit(result: audit.Audit, cwd: str, *, is_one_of_many: bool, verbose: 
         yield Line("  ", Mark(finding.level, styles[finding.level]), text, hang=10, breaks=WORDS)
 
 
-def show_report(report: lint.Report, cwd: str, *, verbose: bool) -> Iterator[str]:
+def show_report(report: Report, cwd: str, *, verbose: bool) -> Iterator[str]:
     """Yield the findings of each file of a skill, and what stands below them."""
     for file, findings in groupby(report.findings, key=lambda finding: finding.file):
         yield Line(Mark(one_line(lint.name_file(report, file, cwd)), STRONG), breaks=WORDS)
