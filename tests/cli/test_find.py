@@ -195,6 +195,7 @@ def test_browse(library: World) -> None:
     """[SURFACES: Library] `browse` takes a limit, a repository and a collection; it counts the rest."""
     *_, last = ok("browse", "--limit", "1", "--repository", "project").stdout.splitlines()
     assert last.startswith("1 more: --cursor ")
+    assert last.endswith('or search them with: skc find "<task>"')
     cursor = last.split()[3].rstrip(",")
     words = ("browse", "--limit", "1", "--repository", "project", "--cursor", cursor)
     assert ok(*words).stdout == "invoices  Write an invoice\n"

@@ -45,24 +45,6 @@ def test_browse(library: World, world: World) -> None:
     assert result.stderr == "note: the repository 'here' lists no skills; 'skc repo list' shows its state\n"
 
 
-@pytest.mark.slow
-def test_browse_in_pages(world: World) -> None:
-    """[D60] a page ends with how many follow, the cursor that leads there, and how to search them."""
-    for number in range(60):
-        skill(world.store, f"skill-{number:02}", f"---\nname: s\ndescription: {'long ' * 90}\n---\n")
-    *lines, last = ok("browse").stdout.splitlines()
-    assert len(lines) == 50
-    assert all(len(line) <= 250 for line in lines)
-    words = last.split()
-    assert " ".join(words[:3]) == "13 more: --cursor"
-    assert last.endswith('or search them with: skc find "<task>"')
-    rest = ok("browse", "--cursor", words[3].strip("',")).stdout.splitlines()
-    assert len(rest) == 13
-    assert not set(lines) & set(rest)
-    fails("E100", "browse", "--cursor", "skill-48")
-    assert "E100" in fails("E100", "browse", "--query", "long", "--cursor", words[3].strip("',")).stderr
-
-
 def test_diagnose_ends_in_a_total(world: World) -> None:
     """[D60] the last line counts errors and warnings."""
     assert ok("doctor", "--library").stdout == "Nothing to report.\n"
