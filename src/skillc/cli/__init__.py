@@ -37,7 +37,7 @@ _READING = (
 _INDEX = "skillc.index skillc.index.sections skillc.index.sections.reader skillc.gateway.freshness "
 AHEAD = {
     "open": _READING + "skillc.gateway.open",
-    "outline": _READING + _INDEX + "skillc.gateway.outline",
+    "outline": _READING + _INDEX + "skillc.index.sections.outline skillc.gateway.outline",
     "search": _READING + _INDEX + "skillc.gateway.search",
     "show": _READING + _INDEX + "skillc.gateway.show",
     "sources": _READING + "skillc.gateway.sources",
