@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -134,11 +135,19 @@ def test_a_token_is_made(world: World) -> None:
     assert all(len(token) >= 43 for token in found)  # 32 bytes
 
 
-@pytest.fixture
-def counter(world: World) -> World:
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A skill of the user's own with a tool."""
+    world = World(tmp_path_factory.mktemp("counter"))
     executable(world.global_store, "counter", COUNT, count='echo "$1"')
     return world
+
+
+@pytest.fixture(scope="module")
+def counting(counter: World) -> Iterator[str]:
+    """The address of a server that runs the tool for those who are asked."""
+    with over_http(counter) as (url, _):
+        yield url
 
 
 def test_a_neighbour_runs_nothing(counter: World) -> None:
@@ -157,21 +166,20 @@ def test_a_neighbour_runs_nothing(counter: World) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_person_says_yes(counter: World, era: str) -> None:
+def test_a_person_says_yes(counting: str, era: str) -> None:
     """[SURFACES: Serving] each run asks again; a yes among a tool's arguments is no approval."""
     asked: list[str] = []
 
-    async def calls(url: str) -> list[Any]:
+    async def calls() -> list[Any]:
         found = []
-        async with with_token(url, era, elicitation_callback=answering(YES, asked)) as client:
+        async with with_token(counting, era, elicitation_callback=answering(YES, asked)) as client:
             found += [await client.call_tool("run_tool", RUN) for _ in range(2)]
-        async with with_token(url, era) as client:
+        async with with_token(counting, era) as client:
             for more in ({}, {"approve": True}, {"approval": "yes"}, {"yes": True}):
                 found.append(await client.call_tool("run_tool", RUN | more))
         return found
 
-    with over_http(counter) as (url, _):
-        *good, silent, one, two, three = asyncio.run(calls(url))
+    *good, silent, one, two, three = asyncio.run(calls())
     assert [answer.structured_content["success"] for answer in good] == [True, True]
     assert len(asked) == 2
     assert silent.content[0].text.startswith("error[E063]: ")
@@ -180,11 +188,11 @@ def test_a_person_says_yes(counter: World, era: str) -> None:
         assert answer.content[0].text.startswith("error[E100]: ")
 
 
-def test_a_yes_is_good_once(counter: World) -> None:
+def test_a_yes_is_good_once(counting: str) -> None:
     """[SURFACES: Serving] the state of an answered question can't be replayed, by this client or another."""
     yes = {"approval": {"action": "accept", "content": {"approve": True}}}
 
-    async def calls(url: str) -> list[dict[str, Any]]:
+    async def calls() -> list[dict[str, Any]]:
         async def send(client: Any, state: str, **change: Any) -> dict[str, Any]:
             arguments = RUN | change
             return await ask(
@@ -203,27 +211,26 @@ def test_a_yes_is_good_once(counter: World) -> None:
 
         found = []
         callback = answering(YES, [])
-        async with with_token(url, NEW, elicitation_callback=callback) as client:
+        async with with_token(counting, NEW, elicitation_callback=callback) as client:
             state = await question(client)
             found += [await send(client, state), await send(client, state)]
             found.append(await send(client, await question(client), parameters={"word": "y"}))
             state = await question(client)
-            async with with_token(url, NEW) as other:  # one that has no person
+            async with with_token(counting, NEW) as other:  # one that has no person
                 found.append(await send(other, state))
             found.append(await send(client, state))  # and that was its end
         return found
 
-    with over_http(counter) as (url, _):
-        good, *bad = asyncio.run(calls(url))
+    good, *bad = asyncio.run(calls())
     assert good["structuredContent"]["success"]
     for answer in bad:
         assert answer["content"][0]["text"].startswith("error[E063]: "), answer
 
 
-def test_only_forms_ask(counter: World) -> None:
+def test_only_forms_ask(counting: str) -> None:
     """[SURFACES: Serving] a client that opens links, but shows no forms, has nobody to ask."""
 
-    def result(url: str, elicitation: dict[str, Any]) -> dict[str, Any]:
+    def result(elicitation: dict[str, Any]) -> dict[str, Any]:
         meta = {
             "io.modelcontextprotocol/protocolVersion": NEW,
             "io.modelcontextprotocol/clientCapabilities": {"elicitation": elicitation},
@@ -231,13 +238,12 @@ def test_only_forms_ask(counter: World) -> None:
         params = {"name": "run_tool", "arguments": RUN, "_meta": meta}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         headers = {"MCP-Protocol-Version": NEW, "Mcp-Method": "tools/call", "Mcp-Name": "run_tool"}
-        answer: dict[str, Any] = httpx2.post(url, json=body, headers=BEARER | headers).json()["result"]
+        answer: dict[str, Any] = httpx2.post(counting, json=body, headers=BEARER | headers).json()["result"]
         return answer
 
-    with over_http(counter) as (url, _):
-        assert result(url, {})["resultType"] == "input_required"
-        assert result(url, {"form": {}, "url": {}})["resultType"] == "input_required"
-        assert result(url, {"url": {}})["content"][0]["text"].startswith("error[E063]: ")
+    assert result({})["resultType"] == "input_required"
+    assert result({"form": {}, "url": {}})["resultType"] == "input_required"
+    assert result({"url": {}})["content"][0]["text"].startswith("error[E063]: ")
 
 
 def test_sessions_end(world: World) -> None:
