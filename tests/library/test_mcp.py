@@ -26,6 +26,7 @@ from skillc.skills import SkillId
 from tests.conftest import World, save
 from tests.library.mcp_server import TRICKS, URIS
 from tests.support.cases import each
+from tests.support.examples import sample
 from tests.support.http import Chunks, Request, Stub, page
 from tests.support.mcp import over_http
 from tests.support.skills import run, skill
@@ -158,7 +159,7 @@ LIES = {
 def test_lies_about_a_skill(served: Path, world: World) -> None:
     """[SEP-2640: host] each is refused with its reason, listed or not; others are not.
 
-    A skill whose URI leads elsewhere is not listed, and reported.
+    A skill whose URI leads elsewhere is not listed, and reported. At the gate each lie is met in one way.
     """
     for lie in (*LIES, *URIS):
         shutil.copytree(served / "bad", served / lie / "bad")
@@ -167,9 +168,10 @@ def test_lies_about_a_skill(served: Path, world: World) -> None:
     true = {GOOD, "company/acme/billing/refunds"}
     assert true <= {s.id for s in run(listed.list())} <= true | {f"company/{lie}/bad" for lie in LIES}
     assert listed.quarantined >= len(URIS)
-    for lie, reason in LIES.items():
+    ways = ((listed, listed.load), (asked, asked.directory))
+    for number, (lie, reason) in enumerate(LIES.items()):
         skill_id = SkillId(f"company/{lie}/bad")
-        for own, question in ((listed, listed.load), (asked, asked.directory)):
+        for own, question in sample(ways, 2, start=number % 2):
             with pytest.raises(InvalidSkill) as refused:
                 run(question(skill_id))
             assert reason in refused.value.message
