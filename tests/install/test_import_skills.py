@@ -180,6 +180,20 @@ def test_a_directory_that_leads_out_of_a_project(world: World, words: list[str])
     assert not pdf.is_symlink()
 
 
+def test_on_demand_again(world: World, claude: Path) -> None:
+    """[D75] what was chosen to be on demand stays so when it is imported again; agents have the way to it."""
+    skill(claude, "pdf")
+    run_import(world)
+    world.ok("listing", "set", "pdf", "demand", cwd=world.home)
+    world.ok("remove", "pdf", "--yes", cwd=world.home)
+    assert list(claude.iterdir()) == []
+    skill(claude, "pdf")
+    run_import(world)
+    states = {Path(record.path).name: record.state for record in read_deployments()}
+    assert states == {"pdf": "demand", "more-skills": "listed"}
+    assert (claude / "more-skills" / "SKILL.md").exists()
+
+
 def test_without_exchange(world: World, claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D52] where names can't be exchanged, the store gets a copy, and the trash the folder."""
     monkeypatch.setattr(atomic, "exchange", lambda one, other: False)

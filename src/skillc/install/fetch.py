@@ -2,7 +2,7 @@
 
 What the lock says is verified: commit, tree, and the digest of every file [D64]. Where another tool dropped
 what skc had noted, a skill is resolved again. An entry from before that digest is verified by what it has,
-and gets one.
+and gets one. An old version of a skill comes from its origin as well, or from the git repository around it.
 """
 
 from __future__ import annotations
