@@ -68,6 +68,7 @@ def test_values_are_quoted(world: World, before: str, after: str) -> None:
         front(NAME, USE, "allowed-tools: [Read, # why", "  Write]"),
         front(NAME, USE, "allowed-tools: &tools [Read, Write]", "x: *tools"),
         front("name: other", USE),
+        front("name: !!int 12", USE),  # a value whose tag says that it is no text
         b"---\nname: pdf\ndescription: Use when: \xff\n---\n# PDF\n",
         b"\xef\xbb\xbf\xef\xbb\xbf" + GOOD.encode(),
     ],

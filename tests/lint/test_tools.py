@@ -10,6 +10,7 @@ from skillc.library import at_path
 from skillc.lint import lint_skill
 from tests.conftest import World
 from tests.lint.skills import findings, put, rules
+from tests.support.cases import each
 from tests.support.tools import tool
 
 HEAD = "---\nname: pdf\nversion: 1.0.0\ndescription: Fill forms. Use when there is a PDF.\n"
@@ -21,7 +22,7 @@ def skill(*tools: str, fields: str = "") -> str:
     return FRONT.format(fields) + "".join(tools)
 
 
-def told(world: World, text: str, **files: str) -> list[tuple[str, str, int]]:
+def told(world: World, text: str) -> list[tuple[str, str, int]]:
     found = findings(world, text)
     return [(finding.rule.id, finding.message, finding.line) for finding in found]
 
@@ -40,7 +41,7 @@ def test_nothing_to_say(world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("block", "part"),
     [
         (tool("Go There"), "tool 'Go There': a tool's name is 1 to 32 of a-z, 0-9 and _"),
@@ -80,17 +81,12 @@ def test_every_tool_by_itself(world: World) -> None:
     assert rules(world, skill(unfenced)) == ["SKL503"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "rule", "line"),
-    [
-        ("modes: [Sometimes]\n", "SKL501", 5),
-        ("timeout: 999\n", "SKL501", 5),
-        ("network: maybe\n", "SKL501", 5),
-    ],
-)
-def test_frontmatter(world: World, fields: str, rule: str, line: int) -> None:
+@each("field", ["modes: [Sometimes]", "timeout: 999", "network: maybe"])
+def test_frontmatter(world: World, field: str) -> None:
     """[D34] what the frontmatter says of all tools, on its line."""
-    assert [(r, at) for r, _, at in told(world, skill(tool(), fields=fields))] == [(rule, line)]
+    assert [(rule, line) for rule, _, line in told(world, skill(tool(), fields=f"{field}\n"))] == [
+        ("SKL501", 5)
+    ]
 
 
 def test_warnings(world: World) -> None:
