@@ -149,6 +149,16 @@ def test_overflow(world: World) -> None:
     assert re.search(r"Claude Code: the model sees \d+ of 60 descriptions whole", home), home
 
 
+def test_sections_of_several_skills(world: World) -> None:
+    """[SURFACES: Registry] where several skills are counted, a section is listed with the name of its own."""
+    for name in ("one", "two"):
+        world.skill(name, TEXT.replace("pdf", name))
+    world.ok("build", "two")
+    world.ok("show", "two", "--section", "Fill in a form")
+    use = read_pages(world, "/statistics")[1]
+    assert re.search(r"Fill in a form</bdi> <small[^>]*>two: SKILL\.md<", use)
+
+
 def test_blocked(world: World) -> None:
     """[SURFACES: Registry] own skills that an audit blocks are marked at their name, in lists and search."""
     world.skill("wallet-helper", THIEF)

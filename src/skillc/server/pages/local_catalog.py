@@ -153,6 +153,10 @@ def is_own(skill: Skill) -> bool:
 
 def count_usage(skills: list[FolderSkill], filters: usage.Filters) -> Usage:
     """Return what agents did with skills of this machine."""
+
+    def label(skill: str, file: str) -> str:
+        return f"{skill}: {file}" if len(skills) > 1 else file
+
     searches = usage.compute_stats(skills, "search", filters).data
     sections = usage.compute_stats(skills, "sections", filters).data
     totals = {skill.name: _total(skill, filters) for skill in skills}
@@ -161,11 +165,11 @@ def count_usage(skills: list[FolderSkill], filters: usage.Filters) -> Usage:
     unread: dict[str, list[tuple[int, str]]] = {}
     for skill in skills:
         for file, headings in _find_unread(skill, filters).items():
-            unread[f"{skill.name}: {file}" if len(skills) > 1 else file] = headings
+            unread[label(skill.name, file)] = headings
     return Usage(
         tuple(usage.count_by_day(skills, filters)),
         tuple(ranking[:MAX_ROWS]),
-        tuple((entry["section"], entry["file"], entry["count"]) for entry in sections[:MAX_ROWS]),
+        tuple((e["section"], label(e["skill"], e["file"]), e["count"]) for e in sections[:MAX_ROWS]),
         unread,
         tuple(sorted(misses, key=lambda row: (-row[1], row[0]))[:MAX_ROWS]),
         sum(totals.values()),
