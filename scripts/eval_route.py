@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from math import exp
+from math import exp, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -37,6 +37,7 @@ from eval_find import KINDS, Library, Question, Skill, read_skills
 HERE = Path(__file__).parent
 OFFERED = 3  # skills that are offered at most
 SHORT = 10  # words from which on a prompt is no short one
+SHORT_KINDS = ("evals", "sentences", "phrases", "uses")  # of which there are short ones that name their task
 ELSEWHERE = 120  # prompts that are asked in each library without their skills
 EVERYDAY, NOWHERE = "everyday", "elsewhere"  # kinds of prompts that want no skill
 # What kinds of prompts weigh in a fit. English ones are half of the everyday ones: they have words of skills.
@@ -139,8 +140,8 @@ def ask(library: Library, prompts: Iterable[Prompt]) -> list[Answer]:
     seen: list[dict[str, float]] = []
     features = Judge.features
 
-    def record(judge: Judge, candidate: Any, head: Any) -> dict[str, float]:
-        seen.append(features(judge, candidate, head))
+    def record(judge: Judge, *values: Any) -> dict[str, float]:
+        seen.append(features(judge, *values))
         return seen[-1]
 
     place = Path(tempfile.mkdtemp())
@@ -192,7 +193,16 @@ def percent(answers: Sequence[Answer], threshold: float) -> str:
     found = sum(any(result.is_right for result in answer.results) for answer in answers)
     total = len(answers)
     share, most = 100 * routed / total, 100 * found / total
-    return f"{routed:5d} of {total:5d}  {share:5.1f}%  (among {OFFERED}: {most:.1f}%)"
+    low, high = interval(routed, total)
+    return f"{routed:5d} of {total:5d}  {share:5.1f}% [{low:.0f}, {high:.0f}]  (among {OFFERED}: {most:.1f}%)"
+
+
+def interval(count: int, total: int) -> tuple[float, float]:
+    """Return Wilson's interval of 95% for a share, in percent."""
+    z = 1.96
+    share, room = count / total, z * z / total
+    middle, reach = share + room / 2, z * sqrt(share * (1 - share) / total + room / total / 4)
+    return 100 * (middle - reach) / (1 + room), 100 * (middle + reach) / (1 + room)
 
 
 def report(answers: Sequence[Answer], threshold: float) -> None:
@@ -203,8 +213,9 @@ def report(answers: Sequence[Answer], threshold: float) -> None:
         kinds[prompt.kind].append(answer)
         if prompt.kind == "evals":
             kinds[f"evals of {prompt.group}"].append(answer)
-            if len(prompt.text.split()) < SHORT:
-                kinds[f"evals under {SHORT} words"].append(answer)
+        if prompt.kind in SHORT_KINDS and len(prompt.text.split()) < SHORT:
+            label_ = "evals" if prompt.kind == "evals" else "others"
+            kinds[f"{label_} under {SHORT} words"].append(answer)
     quiet = {kind: kinds.pop(kind, []) for kind in (EVERYDAY, NOWHERE)}
     print(f"right skill offered, at or above {threshold}")
     for kind, some in sorted(kinds.items()):

@@ -11,6 +11,7 @@ WEIGHTS and the threshold come from `scripts/eval-route --fit`; docs/ranking.md 
 
 from __future__ import annotations
 
+from itertools import islice
 from math import exp, log1p, sqrt
 
 from skillc.index.skills.tokens import STOP_WORDS, split_words
@@ -18,7 +19,7 @@ from skillc.index.skills.weights import idf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from skillc.index.skills.query import Candidate
     from skillc.index.skills.tokens import Stemmer
@@ -129,16 +130,25 @@ class Judge:
             "known": known / whole,
         }
 
-    def confidence(self, candidate: Candidate, head: Mapping[str, float]) -> float:
-        """Return how sure it is that a candidate is what the task wants.
+    def confidences(
+        self, candidates: Sequence[Candidate], heads: Iterable[Mapping[str, float]]
+    ) -> list[float]:
+        """Return how sure it is of each candidate that it is what the task wants.
 
-        `head` has those of the `searched` terms that it has, with their weights in its head, from 0 to 1.
+        `heads` has for each the `searched` terms that it has, with their weights in its head, from 0 to 1.
         """
-        features = self.features(candidate, head)
-        return round(1 / (1 + exp(-sum(WEIGHTS[name] * value for name, value in features.items()))), 3)
+        names = [split_words(candidate.skill_id.rpartition("/")[2]) for candidate in candidates]
+        stems = iter(self._stemmer.stem([word for name in names for word in name]))  # all at once
+        terms = [b" ".join(islice(stems, len(name))).decode().split() for name in names]
+        return [
+            round(1 / (1 + exp(-sum(WEIGHTS[name] * value for name, value in features.items()))), 3)
+            for features in map(self.features, candidates, heads, terms)
+        ]
 
-    def features(self, candidate: Candidate, head: Mapping[str, float]) -> dict[str, float]:
-        """Return the numbers that the confidence is made of."""
+    def features(
+        self, candidate: Candidate, head: Mapping[str, float], name: Sequence[str]
+    ) -> dict[str, float]:
+        """Return the numbers that the confidence is made of; `name` has the terms of the candidate's name."""
         covered = described = 0.0
         for term, weight in head.items():
             covered += self._values[term]
@@ -148,11 +158,10 @@ class Judge:
             "covered": covered / self._sum,
             "described": log1p(described),
             "score": log1p(candidate.score / self._unknown),
-            "named": self._share_of_name(candidate.skill_id.rpartition("/")[2]),
+            "named": self._share_of_name(name),
         }
 
-    def _share_of_name(self, name: str) -> float:
-        """Return the share of a name's words that the task has, without everyday ones if there are others."""
-        terms = b" ".join(self._stemmer.stem(split_words(name))).decode().split()
+    def _share_of_name(self, terms: Sequence[str]) -> float:
+        """Return the share of a name's terms that the task has, without everyday ones if there are others."""
         special = [term for term in terms if term not in EVERYDAY_STEMS] or terms
         return sum(1 for term in special if term in self._values) / max(1, len(special))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_TERMS = 64  # of a task: the strongest
 LONG = 48  # terms of a task beyond which the first of them choose skills, and the others rank only these
 CHOOSING = 16  # such terms
-MIN_CHOSEN = 40  # skills
+MIN_CHOSEN = 32  # skills
 MAX_WORDS = 20_000  # of a task that are read
 MAX_TYPED = 16  # words of a task whose typos are corrected: in a longer one others say enough
 BODY = 0.8  # what the body counts against name and description
@@ -201,7 +201,7 @@ class Query:
             here = {c.place[1]: c for c in candidates if c.place and c.place[0] is segment}
             found = segment.head_weights(sorted(here), self._judge.searched) if here else []
             weights |= {here[slot]: each for slot, each in zip(sorted(here), found, strict=True)}
-        return [self._judge.confidence(candidate, weights.get(candidate, {})) for candidate in candidates]
+        return self._judge.confidences(candidates, [weights.get(candidate, {}) for candidate in candidates])
 
     def word(self, term: str) -> str:
         """Return the task's own word for a term."""

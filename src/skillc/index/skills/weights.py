@@ -80,7 +80,7 @@ class TermWeights:
     """The weights of terms, by number; those of the body without bonus.
 
     Of a body, the index keeps the terms of the name, description and tags, and the strongest of the others.
-    `other_terms` are those that it does not keep.
+    `other_terms` are the common ones that it does not keep: it counts them, or they would seem rare.
     """
 
     __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "other_terms", "sketch")
@@ -98,7 +98,7 @@ class TermWeights:
         limit = MAX_BODY_TERMS + len(body.keys() & head)
         if len(terms) > limit:
             terms = _rank_terms(stemmer.vocabulary, weights, head)
-        self.body_terms, self.other_terms = terms[:limit], terms[limit:]
+        self.body_terms, self.other_terms = terms[:limit], _find_common(stemmer.vocabulary, terms[limit:])
         self.body_weights = bytes(map(weights.__getitem__, self.body_terms))
 
 
@@ -110,6 +110,15 @@ def _rank_terms(vocabulary: Sequence[bytes], weights: Mapping[int, int], first: 
         return inf if number in first else weights[number] * RARITIES.get(vocabulary[number], RARE)
 
     return sorted(sorted(weights, key=vocabulary.__getitem__), key=strength, reverse=True)  # stable
+
+
+def _find_common(vocabulary: Sequence[bytes], terms: Sequence[int]) -> list[int]:
+    """Return those of some terms that are common in public skills."""
+    if not terms:
+        return []
+    from skillc.index.skills.rarity import RARITIES  # as above
+
+    return [number for number in terms if vocabulary[number] in RARITIES]
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
