@@ -42,7 +42,8 @@ audience = "skills"
 def read(tmp_path: Path, text: str) -> tuple[RegistryConfig, SignInSettings]:
     path = tmp_path / "registry.toml"
     path.write_text(text)
-    return read_configuration(str(path))
+    config, settings = read_configuration(str(path))
+    return config, settings.sign_in
 
 
 def test_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +127,8 @@ def test_files(tmp_path: Path) -> None:
     path = tmp_path / "registry.toml"
     tables = '[policy]\nminimum_age = "3d"\n[review]\nprefixes = ["payments"]\n'
     path.write_text(f"{WHOLE}\n{tables}")
-    config, sign_in = read_configuration(str(path))
-    assert (sign_in.publishing.audience, config.policies.minimum_age.days) == ("skills", 3)
+    config, settings = read_configuration(str(path))
+    assert (settings.sign_in.publishing.audience, config.policies.minimum_age.days) == ("skills", 3)
     path.write_text(f"{WHOLE}\n{tables}\n[polcy]\n")
     with pytest.raises(InvalidConfiguration, match="polcy"):
         read_configuration(str(path))
@@ -250,3 +251,19 @@ def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path.write_text(text, "utf-8", "surrogatepass")
     with suppress(InvalidConfiguration):
         assert isinstance(read_configuration(str(path))[0], RegistryConfig)
+
+
+def test_signers_and_keys(tmp_path: Path) -> None:
+    """[SURFACES: Attestations] [trust] and [attestation] name files beside the file; a misspelled rule is no
+    rule less."""
+    path = tmp_path / "registry.toml"
+    path.write_text(
+        '[attestation]\nkeys = ["a.pem"]\n[[trust.prefix]]\nname = "payments"\nrequire = "signed"\n'
+    )
+    _, settings = read_configuration(str(path))
+    assert settings.keys == (str(tmp_path / "a.pem"),)
+    assert settings.trust.rule_for(["payments/refunds"]).is_required
+    for text in ("[trust]\nrequired = 1\n", "[attestation]\nkey = 1\n", "trust = 1\n"):
+        path.write_text(text)
+        with pytest.raises(InvalidConfiguration):
+            read_configuration(str(path))

@@ -34,6 +34,7 @@ OWN = ("x-request-id", "etag")  # of a request, and of a text with the name in i
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "resources/read"}
 # What is answered without a token, and says nothing of any skill.
 OPEN = {"/healthz", "/readyz", "/openapi.json", "/static/{name}", "/.well-known/clawhub.json"}
+OPEN |= {"/.well-known/skillc-keys.json"}  # public keys
 OPEN |= {"/login", "/login/callback", "/logout", "/_/oidc/audience", "/_/oidc/mint-token"}
 OPEN |= {"/api/v1/{path:path}"}  # what no client of ours asks for: 404, whatever it is
 

@@ -52,6 +52,7 @@ from skillc.install.origin import (
 from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
+from skillc.origins import Evidence
 from skillc.remotes.http import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import did_you_mean
@@ -87,7 +88,15 @@ class Place:
             for each in self.candidates
         )
         time = candidates[0].time if len(candidates) == 1 else 0
-        return Download(self.origin, folder, candidates, complete=complete, time=time, addresses=addresses)
+        return Download(
+            self.origin,
+            folder,
+            candidates,
+            complete=complete,
+            time=time,
+            addresses=addresses,
+            find_evidence=lambda each: Evidence(b"", b"", *self.remote.read_statement(each.remote)),
+        )
 
 
 def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | None:

@@ -12,7 +12,7 @@ from skillc.startup import front_door  # pages of help import this door, and no 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.origins.attestation import attest, check_attestation
+    from skillc.origins.attestation import Attester, check_attestation
     from skillc.origins.check import check_signatures, check_skill
     from skillc.origins.commits import check_commit, is_signed
     from skillc.origins.evidence import NO_EVIDENCE, Evidence, drop_evidence

@@ -10,20 +10,47 @@ It says that the registry took these files in so, and nothing about what they do
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from skillc import atomic
 from skillc.errors import MissingExtra
 from skillc.origins.dsse import read_json, read_statement, sign_statement
 from skillc.origins.signature import REGISTRY, UNCHECKED, UNKNOWN, VALID, BrokenSignature, Signature
 
+if TYPE_CHECKING:
+    from skillc.origins.keys import SigningKey
+
 PREDICATE = "urn:skillc:publication:v1"
 
 
-def attest(key: Any, skill: str, version: str, digest: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an envelope that says of a version what a registry knows; `key` is a `SigningKey`."""
-    predicate = {"skill": skill, "version": version, **facts}
-    return sign_statement(key, f"{skill}@{version}", digest, PREDICATE, predicate, key.public.fingerprint)
+@dataclass(frozen=True, slots=True)
+class Attester:
+    """The keys of a registry: the first signs, and all are valid."""
+
+    keys: Sequence[SigningKey]
+
+    @classmethod
+    def open(cls, files: Sequence[str], default: str = "") -> Attester:
+        """Read keys from PEM files; without any, make the one at `default`, for this user alone."""
+        from skillc.origins.keys import make_signing_key, read_signing_key
+
+        if not files and default and not os.path.lexists(default):
+            atomic.write(default, make_signing_key(), private=True, durable=True)
+        return cls([read_signing_key(path) for path in files or [default]])
+
+    def attest(self, skill: str, version: str, digest: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an envelope that says of a version with this digest what the registry knows."""
+        key, name = self.keys[0], f"{skill}@{version}"
+        predicate = {"skill": skill, "version": version, **facts}
+        return sign_statement(key, name, digest, PREDICATE, predicate, key.public.fingerprint)
+
+    def public_keys(self) -> list[dict[str, str]]:
+        """Return the keys that others check with."""
+        keys = [key.public for key in self.keys]
+        return [{"fingerprint": key.fingerprint, "pem": key.pem.decode()} for key in keys]
 
 
 def check_attestation(

@@ -8,7 +8,14 @@ registry are here, too.
 from __future__ import annotations
 
 from skillc.registry.accounts import NewToken
-from skillc.registry.addresses import StoreTrial, open_registry, try_blobs, try_folder, try_store
+from skillc.registry.addresses import (
+    StoreTrial,
+    default_store,
+    open_registry,
+    try_blobs,
+    try_folder,
+    try_store,
+)
 from skillc.registry.collection_counts import CollectionCounts
 from skillc.registry.finder import Finder
 from skillc.registry.mirror import Mirror, MirrorConfig, RegistryUpstream

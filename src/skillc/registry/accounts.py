@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -170,14 +171,25 @@ def insert_token(
     label: str,
     expires_at: datetime | None = None,
     publisher: str = "",
+    build: Mapping[str, str] | None = None,
 ) -> NewToken:
-    """Make a token, whatever its caller may do; `publisher` is the trusted publisher that it is for."""
+    """Make a token, whatever its caller may do; `publisher` is the trusted publisher that it is for.
+
+    `build` says which job of CI it is for.
+    """
     token_id, secret, hash = create_secret()
     token = Token(token_id, owner, scope.role, scope.prefix, label, change.now, expires_at)
-    TOKENS.insert(change, token, hash=hash, parent=change.caller.token, publisher=publisher)
+    job = json.dumps(build or {})
+    TOKENS.insert(change, token, hash=hash, parent=change.caller.token, publisher=publisher, build=job)
     detail = {"id": token_id, "owner": owner, "role": scope.role.label, "prefix": scope.prefix}
     change.record("create-token", **detail)
     return NewToken(token, secret)
+
+
+def read_build(connection: Connection, token_id: str) -> dict[str, str]:
+    """Return the job of CI that a token is for; nothing for any other."""
+    rows = connection.execute("SELECT build FROM tokens WHERE id = ?", token_id)
+    return dict(json.loads(rows[0][0])) if rows else {}
 
 
 def revoke_token(change: Transaction, token_id: str) -> None:

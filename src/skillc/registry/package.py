@@ -19,7 +19,15 @@ from typing import Any
 from skillc.errors import InvalidSkill
 from skillc.paths import MAX_SKILL_FILE, SKILL_FILES
 from skillc.registry.model.model import StoredFile, digest_of
-from skillc.skills import SkillId, find_collision, hash_source, is_portable, list_files, open_inside
+from skillc.skills import (
+    SkillId,
+    digest_contents,
+    find_collision,
+    hash_source,
+    is_portable,
+    list_files,
+    open_inside,
+)
 from skillc.skills.document import Document, parse, read_metadata
 from skillc.versions import parse_version
 
@@ -48,6 +56,11 @@ class Package:
         """The digest of the skill's source, as lock files have it [D3]."""
         pairs = ((file.path, file.digest.partition(":")[2]) for file in self.files)
         return f"sha256:{hash_source(pairs)}"
+
+    @cached_property
+    def content_digest(self) -> str:
+        """The digest of all files with their modes [D64], in hexadecimal, which is what is attested."""
+        return digest_contents((f.path, f.is_executable, self.contents[f.path]) for f in self.files)
 
     @cached_property
     def version(self) -> str:

@@ -113,7 +113,7 @@ class Publishers(Ledger):
             scope = Permission(Role.PUBLISHER, publisher.prefix if prefix is None else prefix)
             change = Transaction(connection, Caller(publisher.subject), now)
             label = f"{publisher.workflow} {job.ref}"[:200]
-            values = publisher.subject, scope, label, now + LIFETIME, publisher.id
+            values = publisher.subject, scope, label, now + LIFETIME, publisher.id, job.describe_build()
             return Publication(accounts.insert_token(change, *values), publisher)
 
 

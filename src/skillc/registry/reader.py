@@ -161,6 +161,13 @@ class Reader(Ledger):
         rows = self._execute(query, version.skill, version.version)
         return json.loads(rows[0][0]) if rows else None
 
+    def attestation(self, caller: Caller, version: Version) -> str:
+        """Return what the registry attests of a version, as JSON; empty where there is nothing."""
+        caller.require(Role.READER, version.skill)
+        query = "SELECT statement FROM attestations WHERE skill = ? AND version = ?"
+        rows = self._execute(query, version.skill, version.version)
+        return str(rows[0][0]) if rows else ""
+
     def queue(self, caller: Caller, limit: int = PAGE) -> list[Version]:
         """Return what waits for a review, oldest first: what the caller may decide, and its own."""
         condition, values = tables.limit_to("skill", caller.narrow_prefix(Role.MAINTAINER, ""))

@@ -11,7 +11,7 @@ process that is killed before the end leaves blobs that no version has; `collect
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -26,6 +26,7 @@ from skillc.errors import (
     StaleVersion,
     VersionExists,
 )
+from skillc.registry import accounts
 from skillc.registry.accounts import Accounts
 from skillc.registry.blobs import Blobs, Uploads
 from skillc.registry.mirror import Audit, Folders, Mirror, MirrorConfig, open_temporary
@@ -55,6 +56,8 @@ from skillc.spelling import near_miss
 from skillc.versions import LATEST, is_release, next_patch, parse_tag, parse_version, precedence
 
 NO_POLICIES, NO_REVIEW = Policies(), ReviewRules()
+# The statement about a version of a package; with the job of CI that published it, if one did.
+Attest = Callable[[Version, Package, Mapping[str, Any]], str]
 ORPHAN_AGE = timedelta(days=1)  # no publication takes this long
 
 
@@ -100,6 +103,8 @@ class Registry(Reader):
         self.sessions = Sessions(store, clock)
         self.publishers = Publishers(store, clock)
         self.uploads = Uploads(blobs, clock)
+        self.attest: Attest | None = None  # makes the statement about a version, if the registry has a key
+        self.keys: Sequence[Mapping[str, str]] = ()  # that others check statements with
 
     def __enter__(self) -> Self:
         return self
@@ -133,12 +138,14 @@ class Registry(Reader):
         note: str = "",
         expect: str | None = None,
         audit: Mapping[str, Any] | None = None,
+        signature: Mapping[str, Any] | None = None,
         mirrored: bool = False,
     ) -> Version:
         """Publish a new version: `version`, else that of the frontmatter, else the next patch.
 
-        `audit` is the report of an audit, as JSON; it may say, as other rules may, that the version has to
-        be reviewed. Then it is `pending`, and gets its tag when it is approved.
+        `signature` is what is known of its signer. `audit` is the report of an audit, as JSON; it may say, as
+        other rules may, that the version has to be reviewed. Then it is `pending`, and gets its tag when it
+        is approved.
         `latest` moves to a higher version alone, and to a pre-release only where there is no release; any
         other tag moves always. `expect` is the digest of what the publisher took for the latest version, or
         "" for a skill that is to be new. Raises VersionExists, StaleVersion or SkillReserved.
@@ -180,6 +187,7 @@ class Registry(Reader):
                 note,
                 status=PENDING if must_wait else APPROVED,
                 audit=level,
+                signature=signature or {},
             )
             if other := skill.find(new_version.version):
                 raise VersionExists(skill.id, other.version, _compare(other, package.digest))
@@ -189,6 +197,9 @@ class Registry(Reader):
             tables.insert_version(change, new_version, package.files, sequence)
             if report is not None:
                 tables.save_audit(change, new_version, level, report)
+            if self.attest is not None:
+                build = accounts.read_build(change, caller.token)
+                tables.save_attestation(change, new_version, self.attest(new_version, package, build))
             if must_wait:
                 query = "INSERT INTO reviews (skill, version, tag, reviewer, reason) VALUES (?, ?, ?, '', '')"
                 change.execute(query, *key, tag)

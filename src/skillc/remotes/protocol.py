@@ -145,6 +145,10 @@ class Remote(Protocol):
         """
         ...
 
+    def read_statement(self, skill: RemoteSkill) -> tuple[bytes, Sequence[str]]:
+        """Return what a remote attests of a skill, and its keys as PEM; nothing where it attests nothing."""
+        return b"", ()
+
 
 def make_listing(entries: Iterable[RemoteSkill | Omission], skipped: int = 0, raw: Any = None) -> Listing:
     """Return a list by ID. Omissions count as skipped, but for warnings, which are about the list."""

@@ -53,6 +53,8 @@ MAX_JSON = 64 << 20  # bytes
 MAX_MESSAGE = 500  # characters of an error's text
 PAGE, MAX_PAGES = 1000, 100  # skills of a list that are asked for at once, and how often
 ARCHIVE = "application/gzip"
+KEYS = ".well-known/skillc-keys.json"
+MAX_STATEMENT = 1 << 20  # bytes
 
 # Errors that a registry may answer with, by code; any other code is E092.
 _ERRORS: dict[str, type[errors.SkillcError]] = {
@@ -171,6 +173,16 @@ class RegistryApi(Remote):
                 raise Failure(f"'{skill.id}' has no SKILL.md")
             check_digest(skill.id, "the whole archive", skill.digest, f"sha256:{digest_files(temporary)}")
         return skill.address
+
+    def read_statement(self, skill: RemoteSkill) -> tuple[bytes, Sequence[str]]:
+        """Return the statement about a version and the keys of the registry; nothing for one from before."""
+        try:
+            path = f"{_version_path(skill.id, skill.version)}/attestation"
+            statement = self.get(path, limit=MAX_STATEMENT).data
+            keys = _tables(self._value(KEYS), "keys")
+        except (errors.NotFound, errors.RegistryUnavailable):  # a server of an older version has no such path
+            return b"", ()
+        return statement, [text_of(key.get("pem")) for key in keys]
 
     def _read_version(self, skill_id: SkillId, entry: Mapping[str, Any]) -> RemoteSkill:
         yanked, tags = entry.get("yanked"), entry.get("tags")

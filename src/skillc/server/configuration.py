@@ -41,6 +41,7 @@ from typing import Any, TypeVar
 
 from skillc.audit import LEVELS
 from skillc.errors import InvalidConfiguration, SkillcError
+from skillc.origins import parse_trust
 from skillc.paths import read_regular
 from skillc.registry import MirrorConfig, Policies, RegistryConfig, ReviewRules, Role
 from skillc.registry.model import is_below
@@ -50,6 +51,7 @@ from skillc.server.settings import (
     GITLAB,
     OidcSettings,
     PublishingSettings,
+    ServerSettings,
     SignInSettings,
     parse_issuer,
 )
@@ -73,10 +75,10 @@ _REFS: dict[str, Callable[[str], GitRef]] = {
 }
 
 
-def read_configuration(path: str) -> tuple[RegistryConfig, SignInSettings]:
+def read_configuration(path: str) -> tuple[RegistryConfig, ServerSettings]:
     """Return what a registry.toml says, or what holds without a path; raises InvalidConfiguration."""
     if not path:
-        return RegistryConfig(), SignInSettings()
+        return RegistryConfig(), ServerSettings()
     with _open(path) as root:
         config = RegistryConfig(
             _read_policies(root.table("policy")),
@@ -84,7 +86,12 @@ def read_configuration(path: str) -> tuple[RegistryConfig, SignInSettings]:
             _read_mirrors(root.tables("mirror")),
         )
         oidc = _read_oidc(root.table("oidc")) if "oidc" in root else None
-        return config, SignInSettings(oidc, _read_publishing(root.table("publishing")))
+        sign_in = SignInSettings(oidc, _read_publishing(root.table("publishing")))
+        trust = parse_trust(root.take("trust", {}, dict), path, "prefix")
+        attestation = root.table("attestation")
+        keys = [os.path.join(os.path.dirname(path), os.path.expanduser(k)) for k in attestation.texts("keys")]
+        attestation.finish()
+        return config, ServerSettings(sign_in=sign_in, trust=trust, keys=tuple(keys))
 
 
 @contextmanager

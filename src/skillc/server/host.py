@@ -24,6 +24,7 @@ from skillc.paths import make_private, read_regular, registry_directory, require
 from skillc.registry import SYSTEM, Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.remotes.http import hide_secrets
 from skillc.server.access import Guard
+from skillc.server.attestation import make_statement, open_attester
 from skillc.server.configuration import read_configuration
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
@@ -91,12 +92,14 @@ def make_launch(options: ServeOptions, mounts: Callable[[Any], Mapping[str, Any]
 def _read(options: ServeOptions) -> tuple[RegistryConfig, ServerSettings]:
     """Return what the options and their file say: policies, reviews and mirrors, and how it is served."""
     url = _read_url(options.url)
-    config, sign_in = read_configuration(options.config)
+    config, own = read_configuration(options.config)
+    sign_in = own.sign_in
     if sign_in.oidc is not None and not url:
         raise InvalidOption("with [oidc], --url is needed: the issuer leads people back there")
     prefixes = (*config.review.prefixes, *(str(SkillId(prefix)) for prefix in options.reviews))
     review = ReviewRules(prefixes, options.review_findings or config.review.findings)
-    settings = ServerSettings(
+    settings = replace(
+        own,
         url=url,
         public_read=options.public_read,
         rate_limit=options.rate_limit,
@@ -176,7 +179,12 @@ def _serve_with_workers(
 def _open(launch: Launch) -> Registry:
     workplace = Workplace(_work_folder())
     audit = partial(audit_package, workplace)
-    return open_registry(launch.options.store, launch.options.blobs, launch.config, audit, workplace.open)
+    store = launch.options.store
+    registry = open_registry(store, launch.options.blobs, launch.config, audit, workplace.open)
+    if attester := open_attester(store, launch.settings.keys):
+        registry.attest = partial(make_statement, attester, launch.settings.url)
+        registry.keys = attester.public_keys()
+    return registry
 
 
 def _prepare(launch: Launch) -> str:

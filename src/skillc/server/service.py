@@ -30,6 +30,7 @@ from skillc.registry import PUBLIC, SYSTEM, Finder, Package, Registry, RegistryS
 from skillc.registry.model import Caller, Version
 from skillc.server.access import Limiter, Proxies
 from skillc.server.app import for_readers
+from skillc.server.attestation import check_package
 from skillc.server.metrics import Metrics
 from skillc.server.request_log import CALLER, QUOTA
 from skillc.server.responses import Refusal, etag_of, respond
@@ -187,8 +188,9 @@ class Service:
         `options` are those of the registry.
         """
         caller.require(Role.PUBLISHER, package.skill)
+        signature = check_package(self.workplace, package, self.settings.trust)
         report = audit_package(self.workplace, package) if audit is None else audit
-        version = self.registry.publish(caller, package, **options, audit=report)
+        version = self.registry.publish(caller, package, **options, audit=report, signature=signature)
         self.metrics.uploads += 1
         self.metrics.upload_bytes += sum(map(len, package.contents.values()))
         return version

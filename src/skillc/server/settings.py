@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from skillc.errors import InvalidParameter
+from skillc.origins import Trust
 from skillc.registry import Role
 from skillc.server.access import LOOPBACK
 
@@ -84,3 +85,5 @@ class ServerSettings:
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For counts
     metrics: str = ""  # the folder in which the processes of a server put their numbers together
     sign_in: SignInSettings = field(default_factory=SignInSettings)
+    trust: Trust = field(default_factory=Trust)  # of whose signatures versions are taken
+    keys: tuple[str, ...] = ()  # files of keys that publications are attested with; the first signs

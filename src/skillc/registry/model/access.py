@@ -203,6 +203,12 @@ class Job:
     environment: str
     pin: str
     expires_at: datetime
+    commit: str = ""
+
+    def describe_build(self) -> dict[str, str]:
+        """Return what is attested of it: where the files come from, and what built them."""
+        names = ("issuer", "repository", "workflow", "ref", "commit")
+        return {name: value for name in names if (value := getattr(self, name))}
 
     def describe(self) -> str:
         environment = f", environment '{self.environment}'" if self.environment else ""

@@ -126,7 +126,8 @@ class Version:
     """One immutable publication of a skill; only whether it is `yanked`, approved and audited can change.
 
     `digest` is that of the skill's source, as lock files have it; `archive` is the digest of its tar.gz.
-    `audit` is the level of its worst finding, empty where it was not audited.
+    `audit` is the level of its worst finding, empty where it was not audited, and `signature` what was known
+    of its signer when it was published.
     """
 
     skill: SkillId
@@ -141,6 +142,7 @@ class Version:
     yanked: str | None = None
     status: str = APPROVED
     audit: str = ""
+    signature: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_offered(self) -> bool:

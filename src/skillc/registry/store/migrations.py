@@ -90,6 +90,13 @@ MIGRATIONS: tuple[tuple[Step, ...], ...] = (
         f"""{_ORIGINS} (SELECT min(sequence) AS number FROM changes WHERE action = 'publish'
         AND skill NOT IN (SELECT skill FROM versions) GROUP BY skill) AS starts ON sequence = number""",  # noqa: S608
     ),
+    (
+        "ALTER TABLE versions ADD COLUMN signature TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE tokens ADD COLUMN build TEXT NOT NULL DEFAULT '{}'",
+        """CREATE TABLE attestations (skill TEXT NOT NULL, version TEXT NOT NULL, statement TEXT NOT NULL,
+        PRIMARY KEY (skill, version),
+        FOREIGN KEY (skill, version) REFERENCES versions (skill, version) ON DELETE CASCADE)""",
+    ),
 )
 COMPLETED = 4  # the migration whose tables `complete` fills
 

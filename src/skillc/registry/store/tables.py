@@ -120,6 +120,11 @@ def save_audit(connection: Connection, version: Version, level: str, report: Map
     set_column(connection, version, "audit", level)
 
 
+def save_attestation(connection: Connection, version: Version, statement: str) -> None:
+    query = "INSERT INTO attestations (skill, version, statement) VALUES (?, ?, ?)"
+    connection.execute(query, version.skill, version.version, statement)
+
+
 def find_digests(connection: Connection, digests: Collection[str], *tables: str) -> set[str]:
     """Return those of some digests that a row of any of these tables has."""
     matches: set[str] = set()

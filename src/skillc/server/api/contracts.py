@@ -73,6 +73,7 @@ class VersionEntry:
     tags: list[str]
     status: Literal["approved", "pending", "rejected"] = optional(APPROVED)
     audit: Literal["none", "note", "review", "block"] = optional("")
+    signature: Mapping[str, Any] | None = optional()  # its state, signer and kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,12 @@ def describe_versions(skill: Skill) -> list[VersionEntry]:
     if skill.latest is not None:
         tags[LATEST] = skill.latest.version
     return [
-        view(VersionEntry, each, tags=sorted(tag for tag, target in tags.items() if target == each.version))
+        view(
+            VersionEntry,
+            each,
+            tags=sorted(tag for tag, target in tags.items() if target == each.version),
+            signature=each.signature or None,
+        )
         for each in skill.versions
     ]
 

@@ -157,7 +157,7 @@ register_url_convertor("skill", SkillConvertor())
 # are, it belongs to no ID.
 _BELOW = re.compile(
     r"/skills/[^/]+(?:/[^/]+)*?/"
-    r"(?:versions(?:/[^/]+/(?:yank|unyank|review))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz"
+    r"(?:versions(?:/[^/]+/(?:yank|unyank|review|attestation))?|files(?:/.*)?|tags/[^/]+|restore|audit|archive\.tar\.gz"
     r")|/skills/(?:.*/)?(?:\.|marketplace\.git/).*"
 )
 

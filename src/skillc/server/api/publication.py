@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from skillc.errors import SkillNotFound
 from skillc.registry import Package, Role, make_package
@@ -33,6 +33,7 @@ from skillc.server.uploads import PACKED, REFUSED, read_packed
 from skillc.skills import SkillId
 from skillc.versions import LATEST
 
+Entry = TypeVar("Entry", bound=VersionEntry)
 MAX_JSON = 32 << 20  # bytes of a skill as JSON; as an archive it may be larger
 MAX_ARCHIVE = 64 << 20
 MAX_SEARCH = 20  # versions that are searched for a file that is sent by its digest
@@ -232,7 +233,7 @@ def list_reviews(call: Call) -> Any:
     """List versions that wait for a review, oldest first."""
     # Those that the caller may decide, and its own.
     versions = call.registry.queue(call.caller, call.query["limit"] or DEFAULT_REVIEWS)
-    return {"reviews": [view(ReviewEntry, each, id=each.skill, tags=[]) for each in versions]}
+    return {"reviews": [_view(ReviewEntry, each, id=each.skill) for each in versions]}
 
 
 @operation(
@@ -248,4 +249,9 @@ def decide_review(call: Call) -> Any:
     """Approve or reject a version that waits for a review."""
     decision = call.body.approve, call.body.reason or ""
     version = call.registry.review(call.caller, call.path["id"], call.path["version"], *decision)
-    return view(VersionEntry, version, tags=[])
+    return _view(VersionEntry, version)
+
+
+def _view(kind: type[Entry], version: Version, **others: Any) -> Entry:
+    """Return a version without its tags."""
+    return view(kind, version, tags=[], signature=version.signature or None, **others)

@@ -200,6 +200,17 @@ def version_etag(version: Version) -> str:
     return f'"{version.version}+{version.digest}"'
 
 
+@operation("Reading", "GET", f"{SKILL}/versions/{{version}}/attestation", dict[str, Any], failures=(404,))
+def show_attestation(call: Call) -> Any:
+    """Return what the registry attests of a version: an in-toto statement in a DSSE envelope."""
+    # Of versions from before it had a key there is none.
+    version = find_skill(call).require(call.path["version"])
+    statement = call.registry.attestation(call.caller, version)
+    if not statement:
+        raise SkillNotFound(f"{version.skill}@{version.version}", "it was not attested")
+    return json.loads(statement)
+
+
 @operation("Reviews", "GET", f"{SKILL}/audit", dict[str, Any], parameters=CHOICE, failures=(404,))
 def show_audit(call: Call) -> Any:
     """Return what an audit says of a version: what it asks for, and findings."""

@@ -22,7 +22,7 @@ from skillc.errors import SkillNotFound
 from skillc.registry import Registry
 from skillc.registry.model import Caller
 from skillc.server.protocols.adapter import Entry, find_prefix, list_entries, serve
-from skillc.server.responses import HEADERS, Refusal, respond_tagged, respond_value
+from skillc.server.responses import HEADERS, Refusal, respond, respond_tagged, respond_value
 from skillc.server.service import Service
 from skillc.skills import MAX_SEGMENT
 
@@ -34,6 +34,10 @@ IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 def routes(service: Service) -> list[BaseRoute]:
     registry = service.registry
+
+    async def keys(request: Request) -> Response:
+        """List the keys that statements about versions are checked with; anyone may have them."""
+        return respond({"keys": [*registry.keys]})
 
     def index(request: Request, caller: Caller) -> Response:
         """List what is below a prefix; nothing there is an empty list, so that clients look no further."""
@@ -84,7 +88,8 @@ def routes(service: Service) -> list[BaseRoute]:
     }
     places = ("", "/{prefix:path}")
     return [
-        Route(f"{place}/{path}", serve(service, each)) for place in places for path, each in endpoints.items()
+        Route("/.well-known/skillc-keys.json", keys),
+        *(Route(f"{at}/{path}", serve(service, each)) for at in places for path, each in endpoints.items()),
     ]
 
 

@@ -96,6 +96,7 @@ def _read_github(fields: Mapping[str, str], claims: Claims) -> Job:
         environment=fields.get("environment", ""),
         pin=fields.get("repository_id", ""),
         expires_at=_time(claims),
+        commit=fields.get("sha", ""),
     )
 
 
@@ -115,6 +116,7 @@ def _read_gitlab(fields: Mapping[str, str], claims: Claims) -> Job:
         environment=fields.get("environment", ""),
         pin=fields.get("project_id", ""),
         expires_at=_time(claims),
+        commit=fields.get("sha", ""),
     )
 
 
