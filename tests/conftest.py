@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import json
+import logging
 import os
 import shutil
 import signal
@@ -13,7 +14,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 from unittest.mock import patch
@@ -65,10 +66,29 @@ def save(path: Path, text: str | bytes) -> None:
     beside.replace(path)
 
 
+@contextmanager
+def restoring_logs(*names: str) -> Iterator[None]:
+    """Leave loggers as they were."""
+    logs = [logging.getLogger(name) for name in names]
+    states = [([*log.handlers], log.level) for log in logs]
+    try:
+        yield
+    finally:
+        for log, (handlers, level) in zip(logs, states, strict=True):
+            log.handlers[:] = handlers
+            log.setLevel(level)
+
+
 def run_here(words: Sequence[str], stdin: TextIO | None = None) -> SkcRun:
     """Run a command in this process, and return what it printed and its status."""
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2)]
-    with redirect_stdout(streams[0]), redirect_stderr(streams[1]), patch("sys.stdin", stdin or sys.stdin):
+    with (
+        redirect_stdout(streams[0]),
+        redirect_stderr(streams[1]),
+        patch("sys.stdin", stdin or sys.stdin),
+        # A server logs to stderr, which is closed when the test is over.
+        restoring_logs("skillc.server", "skillc.server.requests"),
+    ):
         status = main(words)
     texts = []
     for stream in streams:
