@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 NOW = datetime.now(UTC)
@@ -30,18 +30,20 @@ def write_public(path: Path, key: Key) -> Path:
 
 def certify(
     name: str,
-    key: Key,
+    key: Key | rsa.RSAPrivateKey,
     issuer: str = "",
-    issuer_key: Key | None = None,
+    issuer_key: Key | rsa.RSAPrivateKey | None = None,
     *,
     is_authority: bool = False,
     days: tuple[int, int] = (-30, 365),
     usage: x509.ObjectIdentifier | None = None,
+    certifies: bool | None = None,
 ) -> bytes:
     """Return a certificate as PEM; without an issuer it is its own root."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     issuer_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer or name)])
     issuer_key = issuer_key or key
+    certifies = is_authority if certifies is None else certifies
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -52,9 +54,7 @@ def certify(
         .not_valid_after(NOW + timedelta(days[1]))
         .add_extension(x509.BasicConstraints(is_authority, None), critical=True)
         .add_extension(
-            x509.KeyUsage(
-                not is_authority, False, False, False, False, is_authority, is_authority, False, False
-            ),
+            x509.KeyUsage(not certifies, False, False, False, False, certifies, certifies, False, False),
             critical=True,
         )
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,12 +27,18 @@ with require_extra("sign"):
     from cryptography.x509 import verification
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+# What is odd in a certificate from elsewhere is no news for people.
+warnings.filterwarnings("ignore", module=__name__.replace(".", r"\."))
 MAX_FILE = 1 << 20  # bytes of a file of keys or certificates
 MAX_CHAIN = 10  # certificates in a bundle
 _HASHES: dict[int, hashes.HashAlgorithm] = {256: hashes.SHA256(), 384: hashes.SHA384(), 521: hashes.SHA512()}
 _SIZES = {"secp256r1": 256, "secp384r1": 384, "secp521r1": 521}
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----.+?-----END \1-----", re.DOTALL)
-_FAULTS = (ValueError, TypeError, UnsupportedAlgorithm)  # what a key or certificate that is none raises
+# What a key or certificate that is none raises.
+_FAULTS = (
+    *(ValueError, TypeError, UnsupportedAlgorithm),
+    *(x509.DuplicateExtension, x509.InvalidVersion, x509.UnsupportedGeneralNameType),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +175,7 @@ def identify(chain: Sequence[bytes], roots: Roots, now: datetime | None = None) 
         raise BrokenSignature(f"it has {len(chain)} certificates")
     try:
         leaf, *others = [x509.load_der_x509_certificate(each) for each in chain]
-        key = PublicKey(_require_curve(leaf.public_key()), _name_of(leaf))
+        key = PublicKey(_require_curve(leaf.public_key(), BrokenSignature), _name_of(leaf))
         _require_signing(leaf)
         top = [others[-1] if others else leaf]
         for certificates, state in ((roots.certificates, VALID), (top, UNKNOWN)):
@@ -202,6 +209,9 @@ def _find_root(
     authority = verification.ExtensionPolicy.permit_all().require_present(
         x509.BasicConstraints, verification.Criticality.AGNOSTIC, _require_authority
     )
+    authority = authority.may_be_present(
+        x509.KeyUsage, verification.Criticality.AGNOSTIC, _require_certifying
+    )
     signer = verification.ExtensionPolicy.permit_all()
     policy = verification.PolicyBuilder().store(verification.Store(list(roots))).time(time)
     policy = policy.extension_policies(ca_policy=authority, ee_policy=signer).max_chain_depth(MAX_CHAIN)
@@ -220,6 +230,13 @@ def _require_authority(
 ) -> None:
     if not value.ca:
         raise ValueError("it is no certificate of an authority")
+
+
+def _require_certifying(
+    policy: verification.Policy, certificate: x509.Certificate, value: x509.KeyUsage | None
+) -> None:
+    if value is not None and not value.key_cert_sign:
+        raise ValueError("it is not for certificates")
 
 
 def _require_signing(leaf: x509.Certificate) -> None:
@@ -248,9 +265,9 @@ def _name_of(certificate: x509.Certificate) -> str:
     return str(names[0].value) if names else certificate.subject.rfc4514_string()
 
 
-def _require_curve(key: object) -> ec.EllipticCurvePublicKey:
+def _require_curve(key: object, error: type[Exception] = ValueError) -> ec.EllipticCurvePublicKey:
     if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name not in _SIZES:
-        raise ValueError("it is no key of the curves P-256, P-384 and P-521")
+        raise error("its key is none of the curves P-256, P-384 and P-521")
     return key
 
 
