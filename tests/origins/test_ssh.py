@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 from skillc.origins import Signature, Trust, check_signatures, combine
 from skillc.origins.commits import check_commit
-from skillc.origins.signature import BROKEN, UNCHECKED, UNKNOWN, VALID
+from skillc.origins.signature import BROKEN, EXPIRED, UNCHECKED, UNKNOWN, VALID
 from tests.conftest import World
 from tests.origins.conftest import NEEDS_SSH
 from tests.support.keys import make_ssh_key
@@ -122,3 +126,57 @@ def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unchecked = check_commit(signed)
     assert unchecked is not None
     assert unchecked.state == UNCHECKED
+
+
+@pytest.fixture
+def gpg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of GnuPG, whose path is short enough for a socket."""
+    if shutil.which("gpg") is None:
+        pytest.skip("GnuPG is not here")
+    folder = Path(mkdtemp(prefix="gpg-", dir="/tmp"))
+    monkeypatch.setenv("GNUPGHOME", str(folder))
+    yield folder
+    subprocess.run(["gpgconf", "--kill", "all"], check=False)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_git_openpgp(world: World, gpg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] A key that is in the keyring, and not trusted, is no known signer, be it of a
+    commit or of a tag; an expired one is expired."""
+    monkeypatch.setenv("HOME", str(world.home))
+    folder = world.root / "repository"
+    folder.mkdir()
+
+    def run(*words: str) -> bytes:
+        return subprocess.run(words, cwd=folder, capture_output=True, check=True).stdout
+
+    make = ("gpg", "--batch", "--passphrase", "", "--quick-gen-key")
+    run(*make, "Alice <alice@example.com>", "ed25519", "sign", "never")
+    run("git", "init", "-q")
+    for name, text in (("user.name", "Alice"), ("user.email", "alice@example.com")):
+        run("git", "config", name, text)
+    run("git", "config", "user.signingkey", "alice@example.com")
+    run("git", "commit", "-q", "-S", "--allow-empty", "-m", "signed")
+    signed = run("git", "cat-file", "commit", "HEAD")
+    run("git", "commit", "-q", "--allow-empty", "-m", "unsigned")
+    run("git", "tag", "-s", "v1", "-m", "v1")
+    plain, tag = run("git", "cat-file", "commit", "HEAD"), run("git", "cat-file", "tag", "v1")
+
+    def states() -> set[str]:
+        signatures = [check_commit(signed), check_commit(plain, tag)]
+        return {each.state for each in signatures if each}
+
+    assert states() == {VALID}
+    public = run("gpg", "--export")
+    listing = run("gpg", "--list-keys", "--with-colons").decode()
+    fingerprint = listing.partition("fpr:::::::::")[2].partition(":")[0]
+    run("gpg", "--batch", "--quick-set-expire", fingerprint, "seconds=1")
+    time.sleep(2.1)
+    assert states() == {EXPIRED}
+    stranger = gpg / "stranger"
+    stranger.mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(stranger))
+    assert states() == {UNCHECKED}
+    subprocess.run(["gpg", "--import"], input=public, capture_output=True, check=True)
+    assert states() == {UNKNOWN}

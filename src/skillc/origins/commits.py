@@ -29,8 +29,10 @@ _REASONS = {
 }
 _NO_KEY = "git has no key to check it with"
 _SSH_TAG = re.compile(r'Good "git" signature (?:for (.+) )?with \S+ key (\S+)')
-_PGP_TAG = re.compile(r"\[GNUPG:\] GOODSIG \S+ (.*)")
-_PGP_KEY = re.compile(r"\[GNUPG:\] VALIDSIG (\S+)")
+_PGP_TAG = re.compile(r"^\[GNUPG:\] (GOOD|EXP|EXPKEY|REVKEY|BAD)SIG \S+ (.*)", re.MULTILINE)
+_PGP_KEY = re.compile(r"^\[GNUPG:\] VALIDSIG (\S+)", re.MULTILINE)
+_PGP_DOUBT = re.compile(r"^\[GNUPG:\] TRUST_(?:UNDEFINED|NEVER)", re.MULTILINE)
+_LETTERS = {"GOOD": "G", "EXP": "X", "EXPKEY": "Y", "REVKEY": "R", "BAD": "B"}
 
 
 def is_signed(data: bytes) -> bool:
@@ -58,7 +60,7 @@ def _ask_git(data: bytes, kind: str) -> Signature:
                 [program, *words],
                 input=content,
                 cwd=folder,
-                env={**environment, "GIT_DIR": folder, "LC_ALL": "C"},
+                env={**environment, "GIT_DIR": folder, "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"},
                 capture_output=True,
                 timeout=TIME_OUT,
                 check=False,
@@ -88,9 +90,11 @@ def _read_tag(text: str) -> Signature:
     if match := _SSH_TAG.search(text):
         state, reason = (VALID, "") if match[1] else (UNKNOWN, _REASONS["U"])
         return Signature(state, match[1] or "", GIT, match[2], reason)
-    good, key = _PGP_TAG.search(text), _PGP_KEY.search(text)
-    if good:
-        return Signature(VALID, good[1], GIT, key[1] if key else "")
+    found, key = _PGP_TAG.findall(text), _PGP_KEY.search(text)
+    if len(found) == 1:
+        letter = _LETTERS[found[0][0]]
+        letter = "U" if letter == "G" and _PGP_DOUBT.search(text) else letter
+        return _read_commit(f"{letter}\n{found[0][1]}\n{key[1] if key else ''}")
     if "NO_PUBKEY" in text or "gpg.ssh.allowedSignersFile" in text:
         return Signature(UNCHECKED, kind=GIT, reason=_NO_KEY)
     return Signature(BROKEN, kind=GIT, reason="git says that the tag's signature is not good")

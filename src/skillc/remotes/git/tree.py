@@ -215,7 +215,9 @@ def read_tree(
     target = _get(store.__getitem__, ObjectID(choice.tip.encode()))
     tag = b""
     while isinstance(target, Tag):
-        tag = tag or target.as_raw_string()
+        # One of another name says nothing: a server may show an old tag in the place of a new one.
+        is_named = choice.ref in (choice.tip, target.name.decode("utf-8", "replace"))
+        tag = tag or (target.as_raw_string() if is_named else b"")
         target = _get(store.__getitem__, target.object[1])
     if not isinstance(target, Commit):
         raise FetchError(f"'{choice.ref or choice.tip}' is not a commit")
