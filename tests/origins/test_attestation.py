@@ -46,7 +46,7 @@ def team(registry: Registry) -> Iterator[Team]:
 
 
 def test_statement(registry: Registry, tmp_path: Path) -> None:
-    """[SURFACES: Attestations] Which files, by whom, when; other files, another version and other keys are
+    """[SURFACES: Attestations] Which files, by whom, when; other files, names, versions and keys are
     not what was attested. Several keys are valid."""
     package = make_package("payments/refunds", {"SKILL.md": MAIN, "a.sh": b"#!/bin/sh\n"}, {"a.sh"})
     version = registry.publish(SYSTEM, package, audit={"findings": [{"level": "note"}]})
@@ -62,23 +62,25 @@ def test_statement(registry: Registry, tmp_path: Path) -> None:
     predicate = statement["predicate"]
     assert (predicate["registry"], predicate["publisher"]) == ("https://skills.example.com", "system")
     assert predicate["audit"] == "note"
-    keys = [key["pem"] for key in registry.keys]
-    assert check_attestation(data, digest, keys, ()).state == "unknown-signer"
+    name, keys = "payments/refunds@0.1.0", [key["pem"] for key in registry.keys]
+    assert check_attestation(data, name, digest, keys, ()).state == "unknown-signer"
     (tmp_path / "registry.pem").write_text(keys[0])
     other = Attester.open((), str(tmp_path / "other.pem"))
     roots = (str(tmp_path / "registry.pem"),)
     more = [each["pem"] for each in other.public_keys()] + keys
-    signature = check_attestation(data, digest, more, roots)
+    signature = check_attestation(data, name, digest, more, roots)
     assert (signature.state, signature.kind, signature.signer) == (
         "valid",
         "registry",
         "https://skills.example.com",
     )
     for arguments in (
-        (data, "0" * 64, keys),
-        (data, digest, more[:1]),
-        (data[:-9], digest, keys),
-        (b"[]", digest, keys),
+        (data, name, "0" * 64, keys),
+        (data, "payments/refunds@0.2.0", digest, keys),
+        (data, "evil/refunds@0.1.0", digest, keys),
+        (data, name, digest, more[:1]),
+        (data[:-9], name, digest, keys),
+        (b"[]", name, digest, keys),
     ):
         with pytest.raises(BrokenSignature):
             check_attestation(*arguments, roots)

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from skillc.errors import SignerRefused
+from skillc.origins import Pin, Signature, Trust, describe_change, require_signer
+from skillc.origins.policy import Rule
+from skillc.origins.signature import UNKNOWN, VALID
 from tests.conftest import World
 from tests.origins.authority import Company
 from tests.origins.conftest import NEEDS_SSH, write_trust
@@ -111,6 +115,59 @@ def test_a_project_has_no_say(world: World, skill: Path, outside: Path) -> None:
     path.write_text('[trust]\nrequire = "signed"\n')
     result = world.ok("add", str(skill), "--yes")
     assert "counts in the home's config.toml alone" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "acme/Skills",
+        "https://github.com/ACME/skills.git",
+        "git@github.com:acme/skills.git",
+        "ssh://git@github.com:22/acme/skills",
+        "https://github.com/acme/skills/archive/main.tar.gz",
+    ],
+)
+def test_ways_to_write_a_source(source: str) -> None:
+    """[SURFACES: Signatures] A rule covers its source however that is written, and no other."""
+    assert Rule("acme/skills").covers(source)
+    assert Rule("https://github.com/acme").covers("https://github.com/ACME/skills.git")
+    for other in (
+        "acme/skills-evil",
+        "evil/acme/skills",
+        "https://evil.com/acme/skills",
+        "git@evil.com:acme/skills",
+    ):
+        assert not Rule("acme/skills").covers(other)
+
+
+def test_the_same_signer() -> None:
+    """[SURFACES: Signatures] To learn the name of a key is no change of signer; another key is, and for a
+    certificate another name."""
+    pin = Pin("ssh", "", "SHA256:a")
+    assert describe_change(pin, Signature(VALID, "alice", "ssh", "SHA256:a")) == ""
+    assert describe_change(pin, Signature(VALID, "alice", "ssh", "SHA256:b"))
+    assert describe_change(pin, Signature(VALID, "alice", "git", "SHA256:a"))
+    assert describe_change(Pin("git", "", ""), Signature(UNKNOWN, "", "git", ""))
+    root = Pin("oms", "ACME 1", "SHA256:root")
+    assert describe_change(root, Signature(VALID, "ACME 2", "oms", "SHA256:root"))
+
+
+def test_a_registry_does_not_name_itself() -> None:
+    """[SURFACES: Attestations] What a registry calls itself is no name that a rule accepts; its key is."""
+    signature = Signature(VALID, "alice@example.com", "registry", "SHA256:a")
+    with pytest.raises(SignerRefused):
+        require_signer("pdf", ["acme"], signature, Trust(rules=(Rule("acme", ("alice@example.com",)),)))
+    require_signer("pdf", ["acme"], signature, Trust(rules=(Rule("acme", ("SHA256:a",)),)))
+
+
+def test_paths_have_no_lock(world: World, skill: Path, key: Path, outside: Path) -> None:
+    """[SURFACES: Signatures] verify of a path says whether it is signed, and nothing of a lock."""
+    assert world.ok("verify", str(skill), cwd=outside).stdout == "pdf: unsigned\n"
+    world.ok("sign", str(skill), "--key", str(key))
+    trust(world, key)
+    lines = world.ok("verify", str(skill), cwd=outside).stdout.splitlines()
+    assert lines[0].startswith("pdf: signed by alice@example.com (SHA256:")
+    assert lines[1:] == ["Signed says who made it, not that it is safe."]
 
 
 @pytest.mark.slow

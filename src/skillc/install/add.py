@@ -246,7 +246,8 @@ class _Adding:
             targets=agents,
             mode=COPY if self.copy else LINK,
             audit=offer.report,
-            signature=offer.signature,
+            # The same files: the signer that the lock has stays, whatever this origin says of them.
+            signature=None if has_it and last and last.signer else offer.signature,
             required_by=offer.required_by,
         )
         skill = FetchedSkill(entry, candidate.folder, offer.origin.label(), offer.evidence)

@@ -52,7 +52,7 @@ from skillc.install.origin import (
 from skillc.install.versions import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
-from skillc.origins import Evidence
+from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.remotes.http import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
 from skillc.spelling import did_you_mean
@@ -95,8 +95,13 @@ class Place:
             complete=complete,
             time=time,
             addresses=addresses,
-            find_evidence=lambda each: Evidence(b"", b"", *self.remote.read_statement(each.remote)),
+            find_evidence=self._find_evidence,
         )
+
+    def _find_evidence(self, candidate: Candidate) -> Evidence:
+        statement, keys = self.remote.read_statement(candidate.remote)
+        subject = f"{candidate.remote.id}@{candidate.remote.version}"
+        return Evidence(statement=statement, subject=subject, keys=keys) if statement else NO_EVIDENCE
 
 
 def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | None:

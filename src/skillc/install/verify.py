@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillc import paths
 from skillc.compiler import find_damage
+from skillc.contract import hidden
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused, SkillcError
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
@@ -38,7 +39,7 @@ from skillc.origins import (
 )
 from skillc.skills import digest_skill
 from skillc.surface import Here
-from skillc.text import one_line, utf8_text
+from skillc.text import count_of, one_line, utf8_text
 
 ABSENT = "not installed"
 DIFFERENT = "not what the lock says"
@@ -123,14 +124,21 @@ class LockProblems:
 
     problems: tuple[LockProblem, ...]
     skills: tuple[VerifiedSkill, ...] = ()
+    is_of_lock: bool = hidden(True)  # or else of folders that no lock has to know
+    is_named: bool = hidden(False)  # whether these skills were asked for
 
     def lines(self) -> Iterator[str]:
         """Yield the problems, or that there are none, and who signed what, for people."""
-        yield from [each.line for each in self.problems] or ["Every file is what the lock says."]
+        yield from (each.line for each in self.problems)
+        if self.is_of_lock and not self.problems:
+            yield "Every file is what the lock says."
         signed = [each for each in self.skills if each.signature.state != NONE]
-        yield from (each.line for each in signed)
+        yield from (each.line for each in (self.skills if self.is_named else signed))
         if signed:
-            yield f"{len(self.skills) - len(signed)} more unsigned. {NOT_SAFE}"
+            rest = len(self.skills) - len(signed)
+            yield (
+                f"{count_of(rest, 'other')} unsigned. {NOT_SAFE}" if rest and not self.is_named else NOT_SAFE
+            )
 
 
 def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProblems:
@@ -140,7 +148,7 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
     """
     folders = [name for name in names if is_path(name)]
     skills = [name for name in names if name not in folders]
-    result = LockProblems(())
+    result = LockProblems((), is_of_lock=False)
     if skills or not names:
         root = find_root(here.cwd, is_global=is_global)
         only = {entry.name for entry in find_entries(root, skills, here.cwd)} if skills else None
@@ -151,8 +159,8 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
         signatures = tuple(check_skill(skill.source, skill.segment, trust))
         verified = VerifiedSkill(skill.name, combine(signatures), signatures)
         problems = _judge(skill.name, (skill.source,), verified.signature, trust)
-        result = LockProblems((*result.problems, *problems), (*result.skills, verified))
-    return result
+        result = replace(result, problems=(*result.problems, *problems), skills=(*result.skills, verified))
+    return replace(result, is_named=bool(names))
 
 
 def _judge(

@@ -54,19 +54,19 @@ class Attester:
 
 
 def check_attestation(
-    data: bytes, digest: str, keys: Sequence[str], roots: Sequence[str], skill: str = "", version: str = ""
+    data: bytes, name: str, digest: str, keys: Sequence[str], roots: Sequence[str]
 ) -> Signature:
-    """Check what a registry said of files with this digest; raises BrokenSignature.
+    """Check what a registry said of a version, such as `acme/pdf@1.2.0`; raises BrokenSignature.
 
-    `keys` are the PEMs that the registry served, and `roots` the files that the person trusts.
+    `digest` is that of the files, `keys` are the PEMs that the registry served, and `roots` the files that
+    the person trusts.
     """
     statement = read_statement(read_json(data), PREDICATE)
     facts = statement.predicate
-    name = f"{facts.get('skill')}@{facts.get('version')}"
+    if statement.name != name:
+        raise BrokenSignature(f"the registry attested '{statement.name}', and this is '{name}'")
     if statement.sha256 != digest:
         raise BrokenSignature(f"the registry attested other files of '{name}'")
-    if (skill and facts.get("skill") != skill) or (version and facts.get("version") != version):
-        raise BrokenSignature(f"the registry attested '{name}', and this is '{skill}@{version}'")
     try:
         from skillc.origins.keys import read_public_key, read_roots
 

@@ -1,6 +1,6 @@
 """Keep what a skill's origin said of it when it came in: a signed commit or tag, or a registry's statement.
 
-    ~/.skillc/evidence/<digest>.json    {"version", "sha256", "commit", "tag", "statement", "keys"}
+    ~/.skillc/evidence/<digest>.json    {"version", "commit", "tag", "statement", "subject", "keys"}
 
 A skill's folder holds none of these, so that without them no later check could know. What is kept is checked
 again each time: signatures by git and by the registry's keys, and the files by their digest [D64].
@@ -26,11 +26,15 @@ MAX_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an origin said of a skill: git's objects as they are, or a registry's statement and its keys."""
+    """What an origin said of a skill: git's objects as they are, or a registry's statement and its keys.
+
+    `subject` is what the statement has to be about, such as `acme/pdf@1.2.0`.
+    """
 
     commit: bytes = b""
     tag: bytes = b""
     statement: bytes = b""
+    subject: str = ""
     keys: Sequence[str] = ()
 
     def check(self, digest: str, trust: Trust) -> list[Signature]:
@@ -39,7 +43,9 @@ class Evidence:
         signatures = [signature] if signature else []
         try:
             if self.statement:
-                signatures.append(check_attestation(self.statement, digest, self.keys, trust.roots))
+                signatures.append(
+                    check_attestation(self.statement, self.subject, digest, self.keys, trust.roots)
+                )
         except BrokenSignature as error:
             signatures.append(Signature(BROKEN, kind=REGISTRY, reason=str(error)))
         return signatures
@@ -55,6 +61,7 @@ class Evidence:
             "commit": b64encode(self.commit).decode(),
             "tag": b64encode(self.tag).decode(),
             "statement": b64encode(self.statement).decode(),
+            "subject": self.subject,
             "keys": list(self.keys),
         }
         records.write_record(path, content, private=True)
@@ -68,7 +75,9 @@ def read_evidence(digest: str) -> Evidence:
     try:
         content: dict[str, Any] = records.read_record(_path(digest), MAX_BYTES)
         commit, tag, statement = (b64decode(content[key]) for key in ("commit", "tag", "statement"))
-        return Evidence(commit, tag, statement, [str(key) for key in content["keys"]])
+        return Evidence(
+            commit, tag, statement, str(content["subject"]), [str(key) for key in content["keys"]]
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return NO_EVIDENCE
 

@@ -16,13 +16,14 @@ A table that can't be read stops what asks for it: a misspelled rule must not be
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
-from skillc.origins.signature import BROKEN, NONE, VALID, Pin, Signature
+from skillc.origins.signature import BROKEN, NONE, REGISTRY, VALID, Pin, Signature
 from skillc.settings import MAX_FILE, parse_toml
 from skillc.spelling import near_miss
 from skillc.surface import Person
@@ -31,6 +32,7 @@ from skillc.text import one_line
 SIGNED = "signed"
 OPTION = "--accept-signer"
 _KEYS = ("roots", "allowed_signers", "require")
+_HOST = re.compile(r"^(?:[^/@]*@)?([^/:]+\.[^/:]+)(?::\d+/+|[:/]+)")  # github.com:acme/skills, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,10 @@ class Rule:
     is_required: bool = False
 
     def covers(self, source: str) -> bool:
-        """Return whether a source has the name, or is below it, whatever its scheme."""
+        """Return whether a source has the name, or is below it, however it is written."""
         source, name = _plain(source), _plain(self.name)
-        return source == name or source.startswith(f"{name}/")
+        names = (source, source.removeprefix("github.com/"))
+        return any(each == name or each.startswith(f"{name}/") for each in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,9 @@ class _Reader:
 
 
 def _plain(source: str) -> str:
-    return source.rpartition("://")[2].removesuffix(".git").rstrip("/")
+    """Return a source in one form: without scheme, user, port and `.git`, in lower case."""
+    place = _HOST.sub(r"\1/", source.rpartition("://")[2])
+    return place.rstrip("/").removesuffix(".git").casefold()
 
 
 def _find_file(name: str, base: str) -> str:
@@ -147,7 +152,9 @@ def require_signer(skill: str, sources: Iterable[str], signature: Signature, tru
     if signature.state != VALID:
         reason = "it is not signed" if signature.state == NONE else f"it is {signature.line()}"
         raise SignerRefused(skill, f"{reason}, and [trust] asks for a signer that is known")
-    if rule.signers and not {signature.signer, signature.key}.intersection(rule.signers):
+    # A registry says itself what it is called, so that only its key counts.
+    names = {signature.key} if signature.kind == REGISTRY else {signature.key, signature.signer}
+    if rule.signers and not names.intersection(rule.signers):
         known = " or ".join(rule.signers)
         raise SignerRefused(skill, f"it is {signature.line()}, and [trust] accepts {known} for '{rule.name}'")
 
@@ -166,8 +173,8 @@ def require_same(
 
 def describe_change(pin: Pin | None, signature: Signature) -> str:
     """Say how the signer of a skill changes; nothing where it is the same, or there was none."""
-    if pin is None or signature.pin == pin:
-        return ""
     new = signature.pin
+    if pin is None or (new and pin.is_same(new)):
+        return ""
     now = f"now by {new.line()}" if new else f"is now {signature.line()}"
     return f"it was signed by {pin.line()}, and {now}"

@@ -41,6 +41,14 @@ class Pin:
     def line(self) -> str:
         return f"{self.signer} ({self.key})" if self.signer else self.key
 
+    def is_same(self, other: Pin) -> bool:
+        """Return whether both are of one signer: by the key, and where that is a root's, by the name, too.
+
+        What the holder of a key is called depends on what the user knows of it, and may change.
+        """
+        is_same_key = (self.kind, self.key) == (other.kind, other.key)
+        return is_same_key and (self.kind != OMS or self.signer == other.signer)
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -63,16 +71,21 @@ class Signature:
     @property
     def pin(self) -> Pin | None:
         """What a lock keeps of it; None where nothing is signed, or could be checked."""
-        return Pin(self.kind, self.signer, self.key) if self.is_checked else None
+        return Pin(self.kind, self.signer, self.key) if self.is_checked and self.key else None
 
     def line(self) -> str:
         """Return what a person reads: who signed, and how that is known."""
-        who = one_line(f"by {self.signer or 'a key without a name'}{f' ({self.key})' if self.key else ''}")
+        name = (
+            f"{self.signer} ({self.key})"
+            if self.signer and self.key
+            else self.signer or f"the key {self.key}"
+        )
+        who = one_line(f"by {name}")
         why = one_line(f": {self.reason}" if self.reason else "")
         texts = {
             NONE: "unsigned",
             VALID: f"signed {who}{why}",
-            UNKNOWN: f"signed {who}, who is not known here{why}",
+            UNKNOWN: f"signed {who}, not known here{why}",
             EXPIRED: f"signed {who}, expired{why}",
             UNCHECKED: f"signature not checked{why}",
             BROKEN: f"signature broken{why}",
