@@ -24,6 +24,7 @@ LOCK_FILE = "skills-lock.json"  # of a project, beside its .skillc
 PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))  # folders of a project that no clone brings
+CASES_FOLDER = "evals"  # of a skill: cases for 'skc eval', which no agent sees
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from skillc import tools  # lazy
 from skillc.cli import workspace
-from skillc.cli.picker import can_pick, pick
 from skillc.cli.progress import Progress, pause, show_activity
 from skillc.cli.terminal import has_person, measure
 from skillc.errors import SkillcError
@@ -43,6 +42,8 @@ class Terminal:
         return confirm(text, question)
 
     def confirm_some(self, text: str, question: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
+        from skillc.cli.picker import can_pick, pick  # help of commands needs no list to choose from
+
         if can_pick():
             _print(text)
             print(file=sys.stderr)
@@ -57,6 +58,8 @@ class Terminal:
 
     def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> Sequence[str]:
         """Show a list and return what is chosen from it."""
+        from skillc.cli.picker import can_pick, pick
+
         if can_pick():
             return pick(title, [(name, name, description) for name, description in choices])
         return _choose_by_line(title, choices)

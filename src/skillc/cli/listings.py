@@ -9,8 +9,6 @@ from skillc.cli.lines import FAINT, GOOD, STRONG, WARNING, WORDS, Line, Mark
 from skillc.cli.output import table
 from skillc.text import count_of, one_line
 
-STYLES = {listing.WHOLE: GOOD, listing.CUT: WARNING, listing.NAME: WARNING, listing.ABSENT: WARNING}
-
 
 def show_listings(result: listing.Listings, *, with_skills: bool) -> Iterator[str]:
     """Yield a table of agents, what to do where a listing is too long, and perhaps every skill."""
@@ -84,4 +82,6 @@ def _way(each: listing.AgentListing) -> str:
 
 
 def _state(skill: listing.ListedSkill) -> str:
-    return Mark(skill.state, STYLES[skill.state]) if skill.state in STYLES else skill.state or "?"
+    faults = (listing.CUT, listing.NAME, listing.ABSENT)
+    style = GOOD if skill.state == listing.WHOLE else WARNING if skill.state in faults else None
+    return Mark(skill.state, style) if skill.state and style else skill.state or "?"

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 
 from skillc import atomic
 from skillc.errors import Diagnostic, warning
-from skillc.paths import is_inside
-from skillc.skills.cases import CASES_FOLDER
+from skillc.paths import CASES_FOLDER, is_inside
 
 
 def find_assets(names: Iterable[str]) -> list[str]:

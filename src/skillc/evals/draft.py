@@ -17,7 +17,8 @@ from skillc import atomic
 from skillc.contract import Result
 from skillc.errors import InvalidOption
 from skillc.library import Skill, find_skills
-from skillc.skills.cases import CASES_FOLDER, has_cases
+from skillc.paths import CASES_FOLDER
+from skillc.skills.cases import has_cases
 from skillc.skills.document import Document, parse, read_main_file, read_metadata
 
 FILE = f"{CASES_FOLDER}/evals.json"

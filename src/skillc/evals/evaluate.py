@@ -18,7 +18,8 @@ from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_json, 
 from skillc.evals.stage import find_workspace
 from skillc.evals.trial import Budget, EvalOptions, Trial
 from skillc.library import Skill, locate_skill
-from skillc.skills.cases import CASES_FOLDER, Case, read_cases
+from skillc.paths import CASES_FOLDER
+from skillc.skills.cases import Case, read_cases
 from skillc.surface import Here
 
 ARMS = (WITH, WITHOUT, OLD)

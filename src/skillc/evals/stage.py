@@ -24,9 +24,10 @@ import skillc
 from skillc import atomic, paths, tools as sandbox
 from skillc.errors import InvalidOption, SkillcError
 from skillc.evals.agents import Runner
+from skillc.paths import CASES_FOLDER
 from skillc.setup import find_script
 from skillc.skills import SourceFile, list_tree, resolve_inside
-from skillc.skills.cases import CASES_FOLDER, Case
+from skillc.skills.cases import Case
 
 WORK = "work"
 _SHARED = "/var/tmp" if os.name == "posix" else os.environ.get("PROGRAMDATA", "C:\\")  # noqa: S108

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from skillc.library import Ranking, Skill
 from skillc.lint.config import Settings
 from skillc.lint.report import Problem
-from skillc.skills.cases import CASES_FOLDER, Case, has_cases, read_cases
+from skillc.paths import CASES_FOLDER
+from skillc.skills.cases import Case, has_cases, read_cases
 
 
 def check(skill: Skill, settings: Settings) -> Iterator[Problem]:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from skillc import errors
 from skillc.lint.page import Folder, Link, Page, slug
 from skillc.lint.report import Problem
+from skillc.paths import CASES_FOLDER
 from skillc.skills import resolve_inside
-from skillc.skills.cases import CASES_FOLDER
 
 MAX_PATH = 4096  # characters; no file system has a longer one
 

@@ -16,13 +16,14 @@ from skillc import atomic, errors, paths
 from skillc.errors import SkillcError
 from skillc.index import run_apart
 from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill, stored_skills
-from skillc.lint import cases, frontmatter, headings, links, tokens, tools
+from skillc.lint import frontmatter, headings, links, tokens, tools
 from skillc.lint.config import Choice, Settings, read_settings
 from skillc.lint.fix import apply_fixes, find_fixable, group_by_file
 from skillc.lint.page import Folder, read_folder
 from skillc.lint.report import Finding, Problem, Repair, Report, Tokens
 from skillc.lint.rules import BY_ID, OFF
 from skillc.lint.suppress import silence
+from skillc.paths import CASES_FOLDER
 from skillc.skills import resolve_inside
 from skillc.skills.document import main_file
 
@@ -175,7 +176,10 @@ def _check(skill: Skill, folder: Folder, costs: Tokens | None, settings: Setting
     if main is not None and costs is not None:
         yield from tokens.check(main, costs, settings)
     yield from links.check(folder)
-    yield from cases.check(skill, settings)
+    if os.path.isdir(os.path.join(skill.source, CASES_FOLDER)):
+        from skillc.lint import cases  # few skills have any
+
+        yield from cases.check(skill, settings)
 
 
 def _sort(problems: list[Problem], folder: Folder) -> list[Problem]:

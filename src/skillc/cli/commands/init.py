@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillc import compiler  # lazy
 from skillc.cli import show, workspace
 from skillc.cli.approval import Terminal
 from skillc.cli.syntax import Arguments, Command
-from skillc.compiler import create_skill
 from skillc.paths import require_home
 
 COMMAND = Command("""
@@ -26,5 +26,7 @@ $ skc init release-notes --global
 
 def run(arguments: Arguments) -> int:
     root = require_home() if arguments.has("global") else workspace().cwd
-    creation = create_skill(root, arguments.optional("name"), arguments.optional("description"), Terminal())
+    creation = compiler.create_skill(
+        root, arguments.optional("name"), arguments.optional("description"), Terminal()
+    )
     return show(arguments, creation, [creation.report()])

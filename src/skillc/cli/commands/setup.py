@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.lines import GOOD, STRONG, Line, Mark
 from skillc.cli.syntax import Arguments, Command
 from skillc.paths import short_path
-from skillc.setup import Setups
+
+if TYPE_CHECKING:
+    from skillc.setup import Setups  # loads all that sets agents up
 
 COMMAND = Command("""
 skc setup

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from skillc.skills.cases.cases import (
     ANSWER,
-    CASES_FOLDER,
     CONTAINS,
     EXACT,
     FILE_EXISTS,

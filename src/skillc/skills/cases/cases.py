@@ -27,11 +27,10 @@ from io import StringIO
 from typing import Any
 
 from skillc.errors import Diagnostic, PathEscapes, warning
-from skillc.paths import read_regular
+from skillc.paths import CASES_FOLDER, read_regular
 from skillc.skills.document import NotYaml, load_yaml
 from skillc.skills.files import resolve_inside
 
-CASES_FOLDER = "evals"
 MAX_FILE = 4 << 20  # bytes of a file with cases
 MAX_CASES = 2000  # of a skill; further ones are left out
 MAX_PROMPT = 100_000  # bytes: Linux passes no argument of 128 KiB

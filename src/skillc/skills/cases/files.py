@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from skillc.errors import Diagnostic, PathEscapes
-from skillc.paths import read_regular
+from skillc.paths import CASES_FOLDER, read_regular
 from skillc.skills.cases.cases import (
     CASE_ENDINGS,
-    CASES_FOLDER,
     MAX_CASES,
     MAX_FILE,
     MAX_GRADERS,
