@@ -16,7 +16,7 @@ from skillc import atomic, errors, paths
 from skillc.errors import SkillcError
 from skillc.index import run_apart
 from skillc.library import Skill, at_path, is_compiled, is_skill, locate_skill, stored_skills
-from skillc.lint import frontmatter, headings, links, tokens, tools
+from skillc.lint import frontmatter, headings, links, tokens
 from skillc.lint.config import Choice, Settings, read_settings
 from skillc.lint.fix import apply_fixes, find_fixable, group_by_file
 from skillc.lint.page import Folder, read_folder
@@ -170,7 +170,9 @@ def _check(skill: Skill, folder: Folder, costs: Tokens | None, settings: Setting
             front = page.document.frontmatter
             yield from frontmatter.check(page, skill.segment, settings)
             yield from headings.check_main(page, (front.text("name") or "") if front else "")
-            if "command" in page.text.casefold():  # most skills have no tools to look for
+            if "command" in page.text.casefold():
+                from skillc.lint import tools  # most skills have none to look for
+
                 yield from tools.check(folder, page, skill.segment)
         yield from headings.check(page)
     if main is not None and costs is not None:
