@@ -155,6 +155,23 @@ def test_what_the_audit_blocks(world: World, versions: Versions) -> None:
     assert len(run_import(world, file, "--yes", "--accept-blocks")["imported"]) == 1
 
 
+@pytest.mark.slow
+def test_what_trust_refuses(world: World, versions: Versions) -> None:
+    """[SURFACES: Signatures] a lock of another tool is no way round [trust]; broken signatures stay out."""
+    file = lock_with_commit(world, versions)
+    config = write(world.home / ".skillc/config.toml", '[trust]\nrequire = "signed"\n')
+    (skip,) = run_import(world, file, "--yes")["skipped"]
+    assert "it is not signed" in skip["reason"]
+    assert not (world.store / "pdf").exists()
+    Path(config).unlink()
+    versions.origin.write("pdf/skill.ssh.sig", "nonsense")
+    versions.commit = versions.origin.push()
+    versions.hash = compute_hash(str(versions.origin.work / "pdf"))
+    (skip,) = run_import(world, lock_with_commit(world, versions), "--yes")["skipped"]
+    assert "it is no SSH signature" in skip["reason"]
+    assert not (world.store / "pdf").exists()
+
+
 def test_a_registry(world: World, stub: Stub) -> None:
     """[SURFACES: Lock file] .clawhub/lock.json: its version, of the registry that it came from."""
     data = io.BytesIO()

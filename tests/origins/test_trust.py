@@ -215,3 +215,30 @@ def test_install_checks_too(world: World, origin: Origin, key: Path) -> None:
     trust(world, key, 'require = "signed"\n')
     world.ok("install")
     assert (world.store / "pdf/SKILL.md").exists()
+
+
+@pytest.mark.slow
+def test_the_same_files_unsigned(
+    world: World, origin: Origin, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[SURFACES: Signatures] The same files from an unsigned commit leave the signer of the lock alone."""
+    monkeypatch.setenv("HOME", str(world.home))
+    origin.push("pdf")
+    for name, text in (("gpg.format", "ssh"), ("user.signingkey", str(key))):
+        origin.git("config", name, text)
+    origin.git("commit", "-q", "--amend", "--allow-empty", "-S", "--no-edit")
+    origin.git("push", "-q", "-f", "origin", "main")
+    (world.home / ".gitconfig").write_text(f"[gpg.ssh]\nallowedSignersFile = {key.parent / 'allowed'}\n")
+    source = f"file://{origin.bare}"
+    world.ok("add", source, "--skill", "pdf", "--yes")
+
+    def pin() -> str:
+        lock = json.loads((world.project / "skills-lock.json").read_text())
+        return str(lock["skills"]["pdf"]["skillc"].get("signer", {}).get("signer"))
+
+    assert pin() == "alice@example.com"
+    origin.git("checkout", "-q", "-b", "other")
+    origin.git("commit", "-q", "--amend", "--allow-empty", "--no-gpg-sign", "-m", "unsigned")
+    origin.git("push", "-q", "-f", "origin", "other")
+    world.ok("add", f"{source}@other", "--skill", "pdf", "--yes")
+    assert pin() == "alice@example.com"

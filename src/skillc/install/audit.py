@@ -1,7 +1,8 @@
 """Audit skills by name, in folders and of sources that are downloaded for it; and let in what may come in.
 
 Nothing of them is run or kept. A skill that can't be audited does not stop the others. What the audit blocks
-comes in where the user accepted that [D65]: these rules, for these files.
+comes in where the user accepted that [D65]: these rules, for these files. A skill whose signer [trust] does
+not accept never comes in.
 
     ~/.skillc/accepted-blocks.json     {"version": 1, "sha256": "…", "accepted": {"<digest>": ["A01", "A07"]}}
 
@@ -34,8 +35,10 @@ from skillc.audit import (
 from skillc.errors import AuditBlocked, Diagnostic, SkillcError, SkillNotFound
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
+from skillc.install.origin import Candidate, Download
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
+from skillc.origins import Evidence, Signature, Trust, check_skill, combine, require_signer
 from skillc.records import Record
 from skillc.skills import digest_skill
 from skillc.surface import Here, Progress
@@ -220,3 +223,16 @@ def _read() -> dict[str, list[str]]:
     return ACCEPTED.read(
         lambda accepted: {str(d): list(map(str, rules)) for d, rules in accepted.items()}, {}
     )
+
+
+def admit_signer(
+    name: str, download: Download, candidate: Candidate, digest: str, trust: Trust
+) -> tuple[Signature, Evidence]:
+    """Return by whom a skill with this digest is signed, and what its origin says of it.
+
+    Raises SignatureBroken (E085), and SignerRefused (E086) for a signer whom [trust] does not accept.
+    """
+    evidence = download.find_evidence(candidate)
+    signature = combine(check_skill(candidate.folder, name, trust, digest, evidence))
+    require_signer(name, download.origin_of(candidate).names, signature, trust)
+    return signature, evidence

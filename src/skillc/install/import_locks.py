@@ -21,7 +21,7 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
-from skillc.install.audit import admit
+from skillc.install.audit import admit, admit_signer
 from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
 from skillc.install.fetch import COMMIT, Match, Origins, is_locked, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
@@ -31,6 +31,7 @@ from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, is_compiled
 from skillc.library.records import lock_store
+from skillc.origins import read_trust
 from skillc.surface import Here
 
 MAX_BYTES = 16 << 20
@@ -230,7 +231,11 @@ class _Transfer:
             audit = admit(pin.name, candidate.folder, hashes.content.digest, accept=self.accept)
         except AuditBlocked as error:
             raise _NotTaken(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
-        entry = make_entry(lock_folder(root), download, candidate, hashes, last=named, audit=audit)
+        digest = hashes.content.digest
+        signature, evidence = admit_signer(pin.name, download, candidate, digest, read_trust())
+        entry = make_entry(
+            lock_folder(root), download, candidate, hashes, last=named, audit=audit, signature=signature
+        )
         with lock_store(root):
             is_there = os.path.lexists(step.destination)
             if is_there and not is_same(candidate.folder, step.destination):
@@ -239,7 +244,7 @@ class _Transfer:
             locked = read_lock(root).get(pin.name)
             if is_there and locked is not None and locked.commit == download.commit:
                 raise _NotTaken(f"the same as '{step.destination}'")
-            skill = FetchedSkill(entry, candidate.folder, pin.label)
+            skill = FetchedSkill(entry, candidate.folder, pin.label, evidence)
             diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))
             self.result.diagnostics.extend((*diagnostics, *record_entries(root, [entry])))
         self.result.imported.append(step)

@@ -16,7 +16,7 @@ from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
 from skillc.compiler import Publication, Target
 from skillc.contract import HIDDEN, encode, hidden, optional
 from skillc.errors import InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
-from skillc.install.audit import check_blocks
+from skillc.install.audit import admit_signer, check_blocks
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, describe_origin, hash_folder
 from skillc.install.lock import lock_folder, read_lock, require_intact
@@ -33,12 +33,9 @@ from skillc.origins import (
     Requirements,
     Signature,
     Trust,
-    check_skill,
-    combine,
     describe_change,
     read_requirements,
     read_trust,
-    require_signer,
 )
 from skillc.skills import digest_files, list_files
 from skillc.skills.document import parse, read_main_file, read_metadata
@@ -260,9 +257,8 @@ def _make_offer(
     is_same = is_there(candidate, origin, root, entry)
     hashes = hash_folder(candidate.folder, candidate.links)
     report = audit_folder(candidate.folder, candidate.name, policy=policy)
-    evidence = download.find_evidence(candidate)
-    signature = combine(check_skill(candidate.folder, candidate.name, trust, hashes.content.digest, evidence))
-    require_signer(candidate.name, origin.names, signature, trust)
+    digest = hashes.content.digest
+    signature, evidence = admit_signer(candidate.name, download, candidate, digest, trust)
     return Offer(
         candidate.name,
         origin.source,

@@ -25,7 +25,7 @@ from skillc.errors import (
     unexpected,
     warning,
 )
-from skillc.install.audit import check_blocks
+from skillc.install.audit import admit_signer, check_blocks
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.fetch import Origins, fetch_entries
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
@@ -46,11 +46,8 @@ from skillc.library.records import lock_store
 from skillc.origins import (
     Evidence,
     Signature,
-    check_skill,
-    combine,
     read_trust,
     require_same,
-    require_signer,
 )
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
@@ -254,11 +251,8 @@ class Updater:
 
     def _check_signer(self, latest: Latest, hashes: FolderHashes) -> tuple[Signature, Evidence]:
         """Return the signature of a new version; raises SignerRefused for another signer than before."""
-        name, trust = latest.entry.name, read_trust()
-        evidence = latest.download.find_evidence(latest.candidate)
-        folder = latest.candidate.folder
-        signature = combine(check_skill(folder, name, trust, hashes.content.digest, evidence))
-        require_signer(name, latest.download.origin.names, signature, trust)
+        name, digest = latest.entry.name, hashes.content.digest
+        signature, evidence = admit_signer(name, latest.download, latest.candidate, digest, read_trust())
         is_fine = self.accept_signer or self.dry_run
         require_same(name, latest.entry.signer, signature, self.person, accept=is_fine)
         return signature, evidence

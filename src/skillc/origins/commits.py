@@ -73,7 +73,9 @@ def _ask_git(data: bytes, kind: str) -> Signature:
             if kind == "tag":
                 return _read_tag(run("verify-tag", "--raw", name)[1])
             return _read_commit(run("log", "-1", "--no-walk", "--format=%G?%n%GS%n%GF%n%GK", name)[0])
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except subprocess.TimeoutExpired:
+            return Signature(UNCHECKED, kind=GIT, reason=f"git did not answer within {TIME_OUT:.0f} seconds")
+        except OSError as error:
             return Signature(UNCHECKED, kind=GIT, reason=f"git can't be asked: {one_line(str(error))}")
 
 

@@ -87,7 +87,7 @@ class Signature:
             VALID: f"signed {who}{why}",
             UNKNOWN: f"signed {who}, not known here{why}",
             EXPIRED: f"signed {who}, expired{why}",
-            UNCHECKED: f"signature not checked{why}",
+            UNCHECKED: f"signed, but not checked{why}",
             BROKEN: f"signature broken{why}",
         }
         return texts[self.state]

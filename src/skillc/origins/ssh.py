@@ -82,7 +82,9 @@ def _run(*words: str, message: bytes = b"") -> str | None:
         run = subprocess.run(  # noqa: S603 -- a program of the system, without a shell
             argv, input=message, capture_output=True, timeout=TIME_OUT, check=False
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise CannotRun(PROGRAM, f"it did not answer within {TIME_OUT:.0f} seconds") from None
+    except OSError as error:
         raise CannotRun(PROGRAM, one_line(str(error))) from None
     return None if run.returncode else run.stdout.decode("utf-8", "replace")
 
