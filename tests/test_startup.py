@@ -315,6 +315,7 @@ RARE = {
     "databases": "an index or a log that a clone may have brought",
     "gateway.snippets": "sections with thousands of matches",
     "lint": "commands that print help or list load no parsers",
+    "library.records.deployments": "skc find asks it for names that no store has",
     "listing": "commands that bring skills in look at listings; those that show help do not",
     "library.locate": "skills of repositories",
     "library.records": "names that no store has",

@@ -18,17 +18,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from skillc import atomic, paths
 from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.startup import sha256_hex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    Content = TypeVar("Content")
+
 DIGEST = "sha256"
 MAX_NOTES = 64 << 20  # bytes
-Content = TypeVar("Content")
 
 
 def digest(value: object) -> str:
@@ -71,23 +74,28 @@ def write_record(path: str, content: Mapping[str, Any], *, private: bool = False
     atomic.write(path, f"{text}\n".encode(), durable=True, private=private)
 
 
-@dataclass(frozen=True, slots=True)
 class Record:
     """A record in the home's `.skillc`, where no project can write: its content is what `key` has, or all.
 
     `unsealed` is as for `read_record`, and `advice` what a person does about a damaged file. One that others
-    have a right of `closed` for is not believed.
+    have a right of `closed` for is not believed. No dataclass: 'skc find' may read one.
     """
 
-    name: str
-    version: int
-    key: str = ""
-    advice: str = ""
-    unsealed: int = -1
-    limit: int = 1 << 20  # bytes
-    private: bool = True
-    closed: int = 0
-    closed_advice: str = ""
+    def __init__(
+        self,
+        name: str,
+        version: int,
+        key: str = "",
+        advice: str = "",
+        unsealed: int = -1,
+        limit: int = 1 << 20,  # bytes
+        private: bool = True,
+        closed: int = 0,
+        closed_advice: str = "",
+    ) -> None:
+        self.name, self.version, self.key, self.advice = name, version, key, advice
+        self.unsealed, self.limit, self.private = unsealed, limit, private
+        self.closed, self.closed_advice = closed, closed_advice
 
     @property
     def path(self) -> str:

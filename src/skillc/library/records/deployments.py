@@ -8,13 +8,15 @@ digest inside: one that is damaged is not used, and says so.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from skillc import atomic, paths
 from skillc.errors import Diagnostic, warning
 from skillc.text import utf8_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 VERSION = 2
 UNSEALED = 1  # the last version without a digest
@@ -28,21 +30,33 @@ LEFT_OUT = "absent"  # the method of a skill on demand for an agent that has no 
 _last: list[Any] = [None, {}]
 
 
-@dataclass(frozen=True, slots=True)
 class DeploymentRecord:
     """A deployment: of `skill` in the folder `source`, compiled in `runtime`, at `path` for `target`.
 
-    `state` is whether the agent lists it, or has it on demand.
+    `state` is whether the agent lists it, or has it on demand. No dataclass: 'skc find' reads these.
     """
 
-    skill: str
-    source: str
-    runtime: str
-    target: str
-    path: str
-    method: str
-    digest: str
-    state: str = LISTED
+    __slots__ = (*FIELDS, "state")
+
+    def __init__(
+        self,
+        skill: str,
+        source: str,
+        runtime: str,
+        target: str,
+        path: str,
+        method: str,
+        digest: str,
+        state: str = LISTED,
+    ) -> None:
+        self.skill, self.source, self.runtime, self.target = skill, source, runtime, target
+        self.path, self.method, self.digest, self.state = path, method, digest, state
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeploymentRecord) and self.as_json() == other.as_json()
+
+    def __hash__(self) -> int:
+        return hash(self.path)
 
     @property
     def is_here(self) -> bool:
