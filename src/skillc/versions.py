@@ -18,6 +18,7 @@ from skillc.spelling import did_you_mean, make_question
 LATEST = "latest"  # the tag of the version that an installation chooses
 FIRST_VERSION = "0.1.0"
 MAX_VERSION = 64  # characters
+MAX_RANGE = 200  # characters of a range; none is longer that a person wrote
 MAX_DIGITS = 9  # of each number, so that every program can hold it as an integer
 
 _VERSION = re.compile(
@@ -113,6 +114,8 @@ def in_range(version: str, text: str) -> bool:
     >>> in_range("2.0.0-rc.1", "^1.2"), in_range("1.0.0", "latest")
     (False, False)
     """
+    if len(text) > MAX_RANGE:
+        return False
     try:
         number = precedence(parse_version(version))
     except InvalidParameter:

@@ -114,6 +114,16 @@ def test_cycles() -> None:
 
     assert find_cycle([skill("a", "b"), skill("b", "c"), skill("c", "b")]) == ["b", "c", "b"]
     assert find_cycle([skill("a", "b", "c"), skill("b", "c"), skill("c", "gone")]) == []
+    layers = [skill(f"{side}{n}", f"a{n + 1}", f"b{n + 1}") for n in range(40) for side in "ab"]
+    assert find_cycle(layers) == []  # 2 to the power of 40 ways through
+
+
+@pytest.mark.parametrize(
+    "versions", ["^" * 200_000 + "1", "1." * 200_000, "1" * 5000], ids=["signs", "dots", "digits"]
+)
+def test_ranges_without_end(versions: str) -> None:
+    """[SURFACES: Requirements] A range that is too long to be one is soon found to accept nothing."""
+    assert not RequiredSkill("pdf", versions).accepts("1.0.0")
 
 
 @pytest.fixture

@@ -287,6 +287,7 @@ def find_cycle(skills: Iterable[Installed]) -> list[str]:
         rest = [(start, 0)]
         while rest:
             name, depth = rest.pop()
+            done.update(way[depth:])  # all that they need was looked at
             del way[depth:]
             if name in way:
                 return [*way[way.index(name) :], name]
@@ -294,5 +295,5 @@ def find_cycle(skills: Iterable[Installed]) -> list[str]:
                 continue
             way.append(name)
             rest += [(each, depth + 1) for each in needs.get(name, ()) if each in needs]
-        done.add(start)
+        done.update(way)
     return []
