@@ -11,20 +11,30 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillc import trash
-from skillc.library.records import LEFT_OUT, read_deployments, record_deployments
+from skillc.library.records import LEFT_OUT, DeploymentRecord, read_deployments, record_deployments
 from tests.conftest import World, save
 from tests.support.git import Origin, Server
 from tests.support.lock import read_tree
 from tests.support.terminal import on_terminal
 
 HOURS_AGO = time.time() - 7200
+
+
+def vary(record: DeploymentRecord, **fields: str) -> DeploymentRecord:
+    """Return a copy of a record with other fields."""
+    other = copy(record)
+    for name, value in fields.items():
+        setattr(other, name, value)
+    return other
+
+
 HOLD = (
     "import sys; from skillc import atomic\n"
     "with atomic.Lock(sys.argv[1]): print(1, flush=True); sys.stdin.read()"
@@ -260,7 +270,7 @@ def test_ghosts(world: World) -> None:
     (agent / "missing").unlink()
     (agent / "hidden").unlink()
     (hidden,) = (each for each in read_deployments() if each.skill == "hidden")
-    record_deployments([replace(hidden, method=LEFT_OUT)])  # as for an agent with it on demand
+    record_deployments([vary(hidden, method=LEFT_OUT)])  # as for an agent with it on demand
     assert _clean(world, "--dry-run") == []
     shutil.rmtree(world.global_store)
     ghosts = {Path(e["path"]).name: e["result"] for e in _clean(world, "--yes") if e["kind"] == "ghost"}
@@ -426,10 +436,10 @@ def test_a_record_that_lies(world: World) -> None:
     save(folder / "mine", "x")
     deployed = world.home / ".claude" / "skills" / "pdf"
     lies = [
-        replace(record, path=str(folder), source="/gone"),
-        replace(record, path=str(world.home), source="/gone", method="symlink"),
-        replace(record, path="/", source="/gone"),
-        replace(record, source="/gone"),  # the manifest names another source
+        vary(record, path=str(folder), source="/gone"),
+        vary(record, path=str(world.home), source="/gone", method="symlink"),
+        vary(record, path="/", source="/gone"),
+        vary(record, source="/gone"),  # the manifest names another source
     ]
     for lie in lies:
         record_deployments([lie])
