@@ -14,7 +14,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 from unittest.mock import patch
@@ -66,29 +66,10 @@ def save(path: Path, text: str | bytes) -> None:
     beside.replace(path)
 
 
-@contextmanager
-def restoring_logs(*names: str) -> Iterator[None]:
-    """Leave loggers as they were."""
-    logs = [logging.getLogger(name) for name in names]
-    states = [([*log.handlers], log.level) for log in logs]
-    try:
-        yield
-    finally:
-        for log, (handlers, level) in zip(logs, states, strict=True):
-            log.handlers[:] = handlers
-            log.setLevel(level)
-
-
 def run_here(words: Sequence[str], stdin: TextIO | None = None) -> SkcRun:
     """Run a command in this process, and return what it printed and its status."""
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2)]
-    with (
-        redirect_stdout(streams[0]),
-        redirect_stderr(streams[1]),
-        patch("sys.stdin", stdin or sys.stdin),
-        # A server logs to stderr, which is closed when the test is over.
-        restoring_logs("skillc.server", "skillc.server.requests"),
-    ):
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]), patch("sys.stdin", stdin or sys.stdin):
         status = main(words)
     texts = []
     for stream in streams:
@@ -213,6 +194,17 @@ class World:
     ) -> SkcRun:
         """Run a command that must end with status 1 and one coded line."""
         return check_failure(self.skc(*words, cwd=cwd, env=env, without=without, prefix=prefix), code)
+
+
+@pytest.fixture(autouse=True)
+def logs() -> Iterator[None]:
+    """Leave the loggers of servers as they were: a command logs to stderr, which a test closes."""
+    loggers = [logging.getLogger(name) for name in ("skillc.server", "skillc.server.requests")]
+    states = [([*logger.handlers], logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, level) in zip(loggers, states, strict=True):
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
 
 
 @pytest.fixture(autouse=True)
