@@ -76,7 +76,9 @@ def test_required(world: World, skill: Path, key: Path, outside: Path) -> None:
     """[SURFACES: Signatures] require and signers of [trust], for all sources or for one, by name or key."""
     source = str(skill.parent)
     trust(world, key, 'require = "signed"\n')
-    assert "it is not signed" in world.fails("E086", "add", str(skill), "--yes", cwd=outside).stderr
+    stderr = world.fails("E086", "add", str(skill), "--yes", cwd=outside).stderr
+    assert "it is not signed" in stderr
+    assert "hint: if you trust the signer" in stderr
     world.ok("sign", str(skill), "--key", str(key))
     world.ok("add", str(skill), "--yes", "--dry-run", cwd=outside)
     write_trust(world, '[trust]\nrequire = "signed"\n')

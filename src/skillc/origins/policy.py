@@ -31,6 +31,8 @@ from skillc.text import one_line
 
 SIGNED = "signed"
 OPTION = "--accept-signer"
+_ASK = "hint: ask its author for files as they were signed; nothing of it came in"
+_NAME = "hint: if you trust the signer, name its key or root in [trust]; docs/origins.md says how"
 _KEYS = ("roots", "allowed_signers", "require")
 _HOST = re.compile(r"^(?:[^/@]*@)?([^/:]+\.[^/:]+)(?::\d+/+|[:/]+)")  # github.com:acme/skills, too
 
@@ -145,18 +147,19 @@ def _find_file(name: str, base: str) -> str:
 def require_signer(skill: str, sources: Iterable[str], signature: Signature, trust: Trust) -> None:
     """Raise SignatureBroken (E085), or SignerRefused (E086) for a signer whom [trust] does not accept."""
     if signature.state == BROKEN:
-        raise SignatureBroken(skill, signature.reason)
+        raise SignatureBroken(skill, signature.reason, _ASK)
     rule = trust.rule_for(sources)
     if not (rule.signers or rule.is_required or trust.is_required):
         return
     if signature.state != VALID:
         reason = "it is not signed" if signature.state == NONE else f"it is {signature.line()}"
-        raise SignerRefused(skill, f"{reason}, and [trust] asks for a signer that is known")
+        raise SignerRefused(skill, f"{reason}, and [trust] asks for a signer that is known", _NAME)
     # A registry says itself what it is called, so that only its key counts.
     names = {signature.key} if signature.kind == REGISTRY else {signature.key, signature.signer}
     if rule.signers and not names.intersection(rule.signers):
         known = " or ".join(rule.signers)
-        raise SignerRefused(skill, f"it is {signature.line()}, and [trust] accepts {known} for '{rule.name}'")
+        reason = f"it is {signature.line()}, and [trust] accepts {known} for '{rule.name}'"
+        raise SignerRefused(skill, reason, _NAME)
 
 
 def require_same(
