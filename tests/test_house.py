@@ -47,6 +47,18 @@ def test_front_doors_are_small() -> None:
     assert {str(room): len(names) for room, names in rooms.items() if len(names) > MAX_NAMES} == {}
 
 
+def test_the_architecture_names_every_module() -> None:
+    """The table of docs/architecture.md has each room with its modules, and no module that is gone."""
+    text = (TESTS.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)/` \|.*\|(.*)\|$", text, re.MULTILINE))
+    rooms = {path.parent.name: path.parent for path in PACKAGE.glob("*/__init__.py")}
+    assert rows.keys() == rooms.keys()
+    for name, room in rooms.items():
+        modules = {path.stem for path in room.rglob("*.py") if path.parent.name != "commands"}  # in --help
+        named = set(re.findall(r"`(\w+)`", rows[name]))
+        assert (name, named ^ (modules - {"__init__"})) == (name, set())
+
+
 def _names(path: Path) -> list[str]:
     """Return the names that a front door imports from its room, and those that it defines."""
     room = ".".join(("skillc", *path.parent.relative_to(PACKAGE).parts))
