@@ -52,6 +52,22 @@ def test_find(library: World) -> None:
     assert ok("find", "xyzzy").stdout == "No skills fit.\n"
 
 
+def test_what_hardly_fits_is_a_name(library: World) -> None:
+    """[SURFACES: Library] text names results after the third that hardly fit; JSON has all of each."""
+    skill(library.store, "form", "---\ndescription: Fill in the fields of a PDF form\n---\n# Form\n")
+    for topic in ("Bread", "Cheese", "Honey", "Tea", "Wine"):
+        text = f"---\ndescription: {topic} from the market\n---\n# {topic}\n\nWith a form, and no more.\n"
+        skill(library.store, topic.lower(), text)
+    found = results(library, "fill in the fields of a PDF form")
+    assert len(found) > 4
+    assert [each["confidence"] < 0.05 for each in found[3:]] == [True] * len(found[3:])
+    names = ", ".join(each["id"] for each in found[3:])
+    words = ("find", "fill in the fields of a PDF form")
+    for text in (ok(*words).stdout, show_on_terminal(library, *words, env={"NO_COLOR": "1"})):
+        assert text.count("matched: ") == 3
+        assert text.endswith(f"\nless likely: {names}\n")
+
+
 def test_what_is_told_to_read_can_be_read(library: World) -> None:
     """[RFC-0002:C-SHOW] [SURFACES: Library] [D21] [D22] the command in a result shows the section; typos;
     no words are E004, bad options E100.

@@ -52,7 +52,8 @@ def show_found(found: skills.FoundSkills) -> Iterator[str]:
     """Yield the skills that fit a task: each with what it is for, why it fits, and how to read it."""
     for typo, word in found.corrections.items():
         yield f"{typo}: showing {word}"
-    for skill in found:
+    likely, unlikely = library.part_unlikely(found)
+    for skill in likely:
         facts = f"  ({skill.confidence:.0%}, {one_line(skill.source_name)})"
         yield Line(Mark(one_line(skill.id), STRONG), Mark(facts, FAINT), breaks=WORDS)
         for label, text in library.describe_result(skill):
@@ -60,6 +61,8 @@ def show_found(found: skills.FoundSkills) -> Iterator[str]:
                 yield Line(Mark("  read: ", FAINT), Mark(text, CODE), breaks=WHOLE)
             else:
                 yield Line("  ", Mark(f"{label}: {text}", FAINT) if label else text)
+    if unlikely:
+        yield Line(Mark("less likely: ", FAINT), unlikely, breaks=WORDS)
     if not found:
         yield "No skills fit."
 

@@ -11,7 +11,7 @@ from skillc.startup import front_door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.library.find import describe_result, find_skills, format_results, list_folders
+    from skillc.library.find import describe_result, find_skills, format_results, list_folders, part_unlikely
     from skillc.library.imports import (
         adopt_import,
         find_import,

@@ -31,6 +31,8 @@ MAX_LISTS = 200  # cached lists, one for each directory; at the limit all are dr
 MAX_WORDS = 12  # that `format_results` names
 MAX_COPIES = 8  # likewise
 MAX_NAMED = 8  # folders that can't be read, of each repository
+MIN_WHOLE = 3  # results that are always described
+UNLIKELY = 0.05  # confidence below which a later result is a name alone
 
 
 def find_skills(
@@ -192,12 +194,23 @@ def format_results(results: FoundSkills) -> Iterator[str]:
     """Yield a few lines for each skill, best first: the text of `skc find` and of the tool."""
     for typo, word in results.corrections.items():
         yield f"{typo}: showing {word}"
-    for skill in results:
+    likely, unlikely = part_unlikely(results)
+    for skill in likely:
         yield f"{one_line(skill.id)}  ({skill.confidence:.0%}, {one_line(skill.source_name)})"
         for label, text in describe_result(skill):
             yield f"  {label}: {text}" if label else f"  {text}"
+    if unlikely:
+        yield f"less likely: {unlikely}"
     if not results:
         yield "No skills fit."
+
+
+def part_unlikely(results: Sequence[FoundSkill]) -> tuple[Sequence[FoundSkill], str]:
+    """Return the results to describe, and the names of those that hardly fit, which would fill a context."""
+    count = len(results)
+    while count > MIN_WHOLE and results[count - 1].confidence < UNLIKELY:
+        count -= 1
+    return results[:count], ", ".join(one_line(skill.id) for skill in results[count:])
 
 
 def describe_result(skill: FoundSkill) -> Iterator[tuple[str, str]]:
