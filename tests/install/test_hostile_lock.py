@@ -12,11 +12,10 @@ import pytest
 
 from skillc.audit import Audit, audit_folder
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidSkill, LockUnsatisfied
-from skillc.install.entry import LockEntry
+from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import change_lock, lock_file, read_lock
-from skillc.install.npm import compute_hash
+from skillc.install.state import find_version
 from skillc.install.store import FetchedSkill, put_skill
-from skillc.install.versions import find_version
 from skillc.skills import digest_files
 from skillc.workspace import Workspace
 from tests.conftest import World

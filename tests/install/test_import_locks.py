@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from skillc.install import read_locked
-from skillc.install.npm import compute_hash
+from skillc.install.entry import compute_hash
 from tests.conftest import World
 from tests.support.cases import each
 from tests.support.git import Origin, Server

@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidConfiguration
-from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry, without_credentials
+from skillc.install.entry import (
+    FolderHashes,
+    LockEntry,
+    compute_hash,
+    hash_folder,
+    make_entry,
+    without_credentials,
+)
 from skillc.install.lock import change_lock, lock_file, read_lock
-from skillc.install.npm import compute_hash
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.skills import SkillDigest
 from tests.conftest import World

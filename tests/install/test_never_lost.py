@@ -18,9 +18,8 @@ from skillc.cli import main
 from skillc.doctor import examine
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
-from skillc.install.entry import hash_folder, make_entry
+from skillc.install.entry import compute_hash, hash_folder, make_entry
 from skillc.install.lock import change_lock
-from skillc.install.npm import compute_hash
 from tests.conftest import World
 from tests.support.crash import LIMIT, run_until
 from tests.support.examples import examples, sample

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.install.npm import compute_hash
+from skillc.install.entry import compute_hash
 from skillc.skills import digest_skill
 from tests.support.git import Origin
 from tests.support.npm import Installer

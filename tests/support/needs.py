@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillc.install.npm import compute_hash
+from skillc.install.entry import compute_hash
 from skillc.registry import SYSTEM, Role, open_registry
 from skillc.registry.model import Grant
 from skillc.remotes.site import SCHEMA

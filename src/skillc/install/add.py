@@ -29,7 +29,6 @@ from skillc.install.entry import LINK, LockEntry, make_entry
 from skillc.install.installed import COPY
 from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
 from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
-from skillc.install.outdated import Latest
 from skillc.install.state import find_edited
 from skillc.install.store import (
     FetchedSkill,
@@ -39,6 +38,7 @@ from skillc.install.store import (
     record_entries,
 )
 from skillc.install.update import Updater
+from skillc.install.versions import Latest
 from skillc.library.records import is_path_target, lock_store
 from skillc.listing import describe_targets
 from skillc.origins import require_same

@@ -19,6 +19,7 @@ from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, fetch_entries
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
 from skillc.install.remove import remove_skill
+from skillc.install.state import find_version, installed_versions, note_versions
 from skillc.install.store import (
     FetchedSkill,
     check_targets,
@@ -27,7 +28,6 @@ from skillc.install.store import (
     publish_entries,
     put_skill,
 )
-from skillc.install.versions import find_version, installed_versions, note_versions
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.origins import check_skill, combine, read_trust, require_signer
 from skillc.surface import Steps

@@ -27,9 +27,8 @@ from skillc.compiler import (
 )
 from skillc.contract import HIDDEN, KEY, optional
 from skillc.errors import unexpected
-from skillc.install.lock import lock_file
-from skillc.install.npm import global_lock_file
-from skillc.install.versions import DAMAGE, list_records
+from skillc.install.lock import global_lock_file, lock_file
+from skillc.install.state import DAMAGE, list_records
 from skillc.library import GLOBAL, roots
 from skillc.library.records import DeploymentRecord, read_deployments
 from skillc.text import one_line

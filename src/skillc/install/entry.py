@@ -1,15 +1,21 @@
-"""An entry of the lock file: a skill, where it came from, and the hashes of what exactly was installed."""
+"""An entry of the lock file: a skill, where it came from, and the hashes of what exactly was installed.
+
+One of them is the npm package's own, `computedHash`: a SHA-256 over the path and the bytes of one file after
+the other, in the order of JavaScript's `localeCompare` of the paths. Dot-files count; links, `.git` and
+`node_modules` do not. Other files can have the same: what is installed is compared by its digest [D64].
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skillc import records
-from skillc.install.npm import compute_hash
+from skillc.collation import sort_names
 from skillc.skills import SkillDigest, digest_files, digest_skill
+from skillc.startup import MUCH, new_sha256
 
 if TYPE_CHECKING:
     from skillc.audit import Audit
@@ -23,6 +29,7 @@ OWN = "skillc"  # the key in each entry that is ours
 VERSION = 1  # of what is under it
 CONTENT = "contentDigest"  # our key for the digest of every installed file [D64]
 LINK, COPY = "link", "copy"  # how a skill is deployed
+LEFT_OUT = (".git", "node_modules")  # of `computedHash`
 # The npm package's own keys, in its order.
 KEYS = ("source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest")
 
@@ -276,3 +283,32 @@ def hash_folder(
     """
     content = digest_skill(folder, executables=executables or None)
     return FolderHashes(compute_hash(folder, links), digest_files(folder), content)
+
+
+def compute_hash(folder: str, links: Collection[str] = ()) -> str:
+    """Return the `computedHash` of a skill's folder; `links` are names that were links where it came from."""
+    names = {name: path for name, path in _walk_files(folder) if not _is_below(name, links)}
+    whole = new_sha256(MUCH)
+    for name in sort_names(names):
+        whole.update(name.encode("utf-8", "replace"))
+        with open(names[name], "rb") as file:
+            while piece := file.read(MUCH):
+                whole.update(piece)
+    return whole.hexdigest()
+
+
+def _walk_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield name and path of each file that counts for `computedHash`; names have forward slashes."""
+    with os.scandir(folder) as entries:
+        children = sorted(entries, key=lambda entry: entry.name)
+    for entry in children:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in LEFT_OUT:
+                yield from _walk_files(entry.path, f"{prefix}{entry.name}/")
+        elif entry.is_file(follow_symlinks=False):
+            yield prefix + entry.name, entry.path
+
+
+def _is_below(name: str, links: Collection[str]) -> bool:
+    words = name.split("/") if links else []
+    return any("/".join(words[: count + 1]) in links for count in range(len(words)))

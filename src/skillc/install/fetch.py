@@ -2,28 +2,24 @@
 
 What the lock says is verified: commit, tree, and the digest of every file [D64]. Where another tool dropped
 what skc had noted, a skill is resolved again. An entry from before that digest is verified by what it has,
-and gets one. An old version of a skill comes from its origin as well, or from the git repository around it.
+and gets one.
 """
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
-from skillc import paths
-from skillc.errors import Diagnostic, InvalidOption, LockUnsatisfied, OriginNotFound, SkillcError, warning
-from skillc.install.address import check_ref, parse_origin
+from skillc.errors import Diagnostic, LockUnsatisfied, OriginNotFound, SkillcError, warning
+from skillc.install.address import check_ref
 from skillc.install.download import open_download
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
-from skillc.install.lock import find_root, lock_folder, read_lock
 from skillc.install.origin import Candidate, Download, Origin
 from skillc.install.state import Outcome
 from skillc.install.store import FetchedSkill, TellStep, ignore_step
-from skillc.library import Skill
 
 COMMIT = re.compile("[0-9a-f]{40}")
 
@@ -57,7 +53,7 @@ class Origins(ExitStack):
             try:
                 origin = entry.origin(self.base, self.hosts)
                 if entry.name in refs:
-                    origin = _move(origin, refs[entry.name])
+                    origin = move_origin(origin, refs[entry.name])
             except SkillcError as error:
                 yield entry, SkillcError(error.message)
                 continue
@@ -112,45 +108,7 @@ class Origins(ExitStack):
         )
 
 
-@contextmanager
-def fetch_old(skill: Skill, ref: str, cwd: str) -> Iterator[str]:
-    """Give the folder of an old version: a folder that is named, a version of its origin, or a commit.
-
-    Without `ref` it is what git has committed of the folder. Raises InvalidOption and OriginNotFound.
-    """
-    folder = os.path.join(cwd, os.path.expanduser(ref))
-    if ref and os.path.isfile(os.path.join(folder, paths.SKILL_FILE)):
-        yield folder
-        return
-    root = skill.root if skill.is_stored else find_root(cwd)
-    entry = read_lock(root).get(skill.name) if ref else None
-    with Origins(lock_folder(root)) as origins:
-        if entry is not None and entry.text("sourceType") != "local":
-            (_, match), *_ = origins.open([entry], is_exact=False, refs={entry.name: ref})
-        else:
-            match = _find_committed(origins, skill, ref, cwd)
-        if isinstance(match, SkillcError):
-            raise match
-        download, candidate = match
-        download.complete([candidate])
-        yield candidate.folder
-
-
-def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> Match:
-    """Return a skill as it is in a commit of the git repository that its folder is in."""
-    in_git = any(os.path.exists(os.path.join(each, ".git")) for each in paths.with_parents(skill.source))
-    if not in_git:
-        way = "name an old folder with --old"
-        raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
-    origin = _move(parse_origin(f"{skill.source}@HEAD", cwd), ref or "HEAD")
-    download = downloads.enter_context(open_download(origin, lazy=True))
-    found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
-    if len(found) != 1:
-        raise InvalidOption(f"'{origin.label()}' has no skill '{skill.name}'; name a folder with --old")
-    return download, found[0]
-
-
-def _move(origin: Origin, ref: str) -> Origin:
+def move_origin(origin: Origin, ref: str) -> Origin:
     """Return an origin at another version, tag, branch or commit; HEAD is git's default branch."""
     if not (origin.is_git or origin.is_registry):
         raise OriginNotFound(origin.label(), "it has no versions, just what is there now")

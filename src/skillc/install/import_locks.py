@@ -25,8 +25,7 @@ from skillc.install.audit import admit, admit_signer
 from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
 from skillc.install.fetch import COMMIT, Match, Origins, is_locked, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
-from skillc.install.lock import find_root, lock_folder, read_lock, store_folder
-from skillc.install.npm import global_lock_file
+from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, is_compiled

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from skillc import errors
 from skillc.install.entry import LockEntry
 from skillc.install.lock import find_root, lock_file, read_lock, require_intact, store_folders
-from skillc.install.state import Outcome, is_exact, read_states
-from skillc.install.versions import installed_versions
+from skillc.install.state import Outcome, installed_versions, is_exact, read_states
 
 if TYPE_CHECKING:
     from skillc.surface import Here

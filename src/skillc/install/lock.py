@@ -15,25 +15,22 @@ import json
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from datetime import UTC, datetime
+from typing import Any, NoReturn
 
 from skillc import atomic, errors, paths
-from skillc.errors import Diagnostic
+from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
-from skillc.install.npm import MAX_BYTES, change_global_lock, dump, key_order
 from skillc.library import GLOBAL, PROJECT, Skill, is_path, resolve_installed
-from skillc.library.records import lock_store
 from skillc.skills import is_name, to_segment
 from skillc.spelling import suggest
 
-if TYPE_CHECKING:
-    from skillc.surface import Here
-
 Fields = dict[str, Any]
 
-
 VERSION = 1
+MAX_BYTES = 16 << 20
+GLOBAL_VERSION = 3  # of the npm package's global file
+GLOBAL_KEYS = ("source", "sourceType", "sourceUrl", "ref", "skillPath", "skillFolderHash", "wellKnownDigest")
 DAMAGED = "its 'skillc' part in the lock is damaged, or was edited by hand"
 DAMAGE_ADVICE = "bring the lock back with git, or look at the entry; 'skc doctor --fix' takes it as it is"
 _ADVICE = "correct it, or bring back the last good one with git"
@@ -231,53 +228,95 @@ def store_folders(root: str, names: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-@dataclass(frozen=True, slots=True)
-class LockedSkill:
-    """A skill of a lock, as 'skc lock' lists it."""
+def dump(content: object) -> str:
+    """Return what JavaScript's `JSON.stringify(content, null, 2)` gives.
 
-    id: str
-    source: str
-    ref: str | None
-    commit: str | None
-    pinned: bool
+    Two tools that share a file leave it byte for byte the same.
+    """
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a character is an escape there, too
 
 
-@dataclass(frozen=True, slots=True)
-class LockedSkills:
-    skills: tuple[LockedSkill, ...]
+def key_order(key: str) -> tuple[bool, int, bytes]:
+    """Return what the keys of an object are sorted by: numbers come first, then text in UTF-16.
+
+    >>> sorted(["b", "a", "10", "9", "01", "B"], key=key_order)
+    ['9', '10', '01', 'B', 'a', 'b']
+    """
+    text = key.encode("utf-16-be", "surrogatepass")
+    is_index = key.isascii() and key.isdecimal() and len(key) <= 10 and str(int(key)) == key
+    is_index = is_index and int(key) < 2**32 - 1
+    return (False, int(key), b"") if is_index else (True, 0, text)
 
 
-def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
-    """Return the skills of the lock with where they come from, sorted by name."""
-    root = find_root(here.cwd, is_global=is_global)
-    return LockedSkills(
-        tuple(
-            LockedSkill(
-                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
-            )
-            for name, entry in sorted(read_lock(root).items())
-        )
-    )
+def global_lock_file() -> str | None:
+    """Return the path of the global file; None without a home."""
+    state = os.environ.get("XDG_STATE_HOME")
+    if state:
+        return os.path.join(state, "skills", ".skill-lock.json")
+    home = paths.user_home()
+    return os.path.join(home, ".agents", ".skill-lock.json") if home else None
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """Whether a skill is pinned."""
+def change_global_lock(record: list[LockEntry], forget: set[str]) -> list[Diagnostic]:
+    """Change the npm package's global file in the same way, so that it knows of the same skills.
 
-    id: str
-    pinned: bool
+    Its other keys and entries stay as they are. A file that can't be used is left alone, with a warning.
+    """
+    path = global_lock_file()
+    if path is None or not (record or forget):
+        return []
+    try:
+        with atomic.Lock(paths.mutex_file(path)):
+            content = _load_global(path)
+            last = dict(content["skills"])
+            skills = {name: fields for name, fields in last.items() if name not in forget}
+            for entry in record:
+                old = skills.get(entry.name)
+                skills[entry.name] = _global_fields(entry, old if isinstance(old, dict) else {})
+            if skills != last:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                atomic.write(
+                    os.path.realpath(path), dump(content | {"skills": skills}).encode(), durable=True
+                )
+    except (OSError, ValueError, RecursionError) as error:
+        return [warning("W085", path, getattr(error, "strerror", None) or error)]
+    return []
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
-    skills: tuple[Pinned, ...]
+def _load_global(path: str) -> dict[str, Any]:
+    try:
+        content = json.loads(paths.read_regular(path, MAX_BYTES))
+    except FileNotFoundError:
+        return {"version": GLOBAL_VERSION, "skills": {}, "dismissed": {}}
+    if not isinstance(content, dict) or not isinstance(content.get("skills"), dict):
+        raise ValueError("it is no lock file")
+    if content.get("version") != GLOBAL_VERSION:
+        raise ValueError(f"its version is {content.get('version')}, not {GLOBAL_VERSION}")
+    return content
 
 
-def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
-    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
-    root = find_root(here.cwd, is_global=is_global)
-    with lock_store(root):
-        entries = find_entries(root, names, here.cwd)
-        require_intact(entries)
-        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
-    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
+def _global_fields(entry: LockEntry, old: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of the global file: the old one where nothing changed, else with the time."""
+    kind, source = entry.text("sourceType"), entry.text("source")
+    url = entry.text("sourceUrl") or (f"https://github.com/{source}.git" if kind == "github" else source)
+    if kind == "local":
+        source = url = os.path.normpath(os.path.join(paths.require_home(), paths.DIRECTORY, source))
+    content = {
+        "source": source,
+        "sourceType": kind,
+        "sourceUrl": url,
+        "ref": entry.text("ref"),
+        "skillPath": entry.text("skillPath"),
+        "skillFolderHash": entry.own_text("tree") if kind == "github" else entry.hash,
+        "wellKnownDigest": entry.text("wellKnownDigest"),
+    }
+    if kind == "well-known":
+        content |= {"skillFolderHash": "", "sourceBaseUrl": url}
+    fields = {key: text for key, text in content.items() if text or key == "skillFolderHash"}
+    if all(old.get(key, "") == content[key] for key in GLOBAL_KEYS):
+        return old
+    is_same = old.get("source") == fields["source"]
+    others = {key: value for key, value in old.items() if is_same and key not in content}
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {**fields, **others, "installedAt": old.get("installedAt", now), "updatedAt": now}

@@ -49,7 +49,7 @@ from skillc.install.origin import (
     open_session,
     origin_errors,
 )
-from skillc.install.versions import installed_roots
+from skillc.install.state import installed_roots
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.repositories import SkillsConfig
 from skillc.origins import NO_EVIDENCE, Evidence

@@ -36,8 +36,8 @@ from skillc.errors import (
 )
 from skillc.install.lock import change_lock
 from skillc.install.needs import read_installed
+from skillc.install.state import note_versions
 from skillc.install.store import entries_of, path_of, remember_skill
-from skillc.install.versions import note_versions
 from skillc.library import PROJECT, Skill, is_path, is_skill, locate_installed, resolve_installed, roots
 from skillc.library.records import DeploymentRecord, change_switch, find_switch, lock_store, read_deployments
 from skillc.origins import find_requirers

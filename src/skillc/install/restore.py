@@ -23,8 +23,8 @@ from skillc.contract import HIDDEN, extend, hidden
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
 from skillc.install.entry import LockEntry
 from skillc.install.lock import change_lock, read_lock, target_scope
+from skillc.install.state import keep_version, note_versions
 from skillc.install.store import has_skill, path_of
-from skillc.install.versions import keep_version, note_versions
 from skillc.library import GLOBAL, PROJECT, Skill, is_skill
 from skillc.library.records import (
     DeploymentRecord,

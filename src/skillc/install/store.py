@@ -22,8 +22,7 @@ from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
 from skillc.install.entry import LockEntry
 from skillc.install.installed import COPY
 from skillc.install.lock import change_lock, read_lock, skill_of, store_folder, target_scope
-from skillc.install.state import Outcome, note_deployments
-from skillc.install.versions import find_version, keep_version, note_versions
+from skillc.install.state import Outcome, find_version, keep_version, note_deployments, note_versions
 from skillc.library import GLOBAL, PROJECT, Skill, import_root, record_imports
 from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
 from skillc.origins import NO_EVIDENCE, Evidence

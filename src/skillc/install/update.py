@@ -30,8 +30,7 @@ from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entr
 from skillc.install.fetch import Origins, fetch_entries
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
-from skillc.install.outdated import Latest, describe_held, find_latest, parse_age
-from skillc.install.state import Outcome, find_edited, note_latest
+from skillc.install.state import Outcome, find_edited, find_version, note_latest
 from skillc.install.store import (
     FetchedSkill,
     check_targets,
@@ -40,7 +39,7 @@ from skillc.install.store import (
     put_skill,
     record_entries,
 )
-from skillc.install.versions import find_version
+from skillc.install.versions import Latest, describe_held, find_latest, parse_age
 from skillc.library import is_path
 from skillc.library.records import lock_store
 from skillc.origins import (

@@ -21,8 +21,7 @@ from skillc.install.lock import (
     skill_of,
     store_folders,
 )
-from skillc.install.state import is_exact, read_states
-from skillc.install.versions import find_version, installed_versions
+from skillc.install.state import find_version, installed_versions, is_exact, read_states
 from skillc.library import is_path, locate_skill
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.origins import (

@@ -1,118 +1,282 @@
-"""The versions that skc installed, as they came: they tell an edit, and an update is merged against them.
-
-    ~/.skillc/versions/<digest>/                  the files of one version of one skill [D64]
-    ~/.skillc/installed/<hash of the root>.json   {"root": "/project", "skills": {"pdf": "<digest>"}}
-
-A version is there while a store has it installed. It is checked before it is used; one that is missing or
-damaged can be fetched again by its commit. Folders from before, under another hash, are not used; they go
-when their skill is installed again.
-"""
+"""Versions of skills: those that are locked or pinned, the latest that origins have, and old ones."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Self
 
-from skillc import atomic, paths, records
-from skillc.errors import InvalidSkill, SkillcError
-from skillc.origins import drop_evidence
-from skillc.skills import digest_skill, make_folder
-from skillc.text import utf8_text
+from skillc import paths
+from skillc.contract import HIDDEN
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
+from skillc.install.address import parse_origin
+from skillc.install.download import open_download
+from skillc.install.entry import LockEntry
+from skillc.install.fetch import NO_REFS, Match, Origins, Refs, move_origin, reason_of
+from skillc.install.lock import (
+    change_lock,
+    find_entries,
+    find_root,
+    lock_folder,
+    read_lock,
+    require_intact,
+)
+from skillc.install.origin import Candidate, Download
+from skillc.install.state import NEW_FILES, find_edited, note_latest
+from skillc.library import Skill
+from skillc.library.records import lock_store
+from skillc.surface import Here
+from skillc.text import first_of, one_line
 
-MAX_BYTES = 16 << 20
-VERSION = 1  # records from before have neither a version nor a digest inside
-UNSEALED = 0
-DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # of a record that can't be read
+MAX_NAMED = 3  # skills that stay as they are
+UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
-def keep_version(folder: str, digest: str, executables: Collection[str] = ()) -> str:
-    """Keep a copy of a folder that was verified to have this digest, and return the copy.
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """A locked skill and its latest version, whose folder is there while its download is open."""
 
-    Raises InvalidSkill where the folder has other files by now: what was verified and audited is installed.
+    id: str
+    current: str
+    latest: str
+    commit: str | None
+    changed: bool
+    edited: bool
+    entry: LockEntry = field(metadata=HIDDEN)
+    download: Download = field(metadata=HIDDEN)
+    candidate: Candidate = field(metadata=HIDDEN)
+
+    @classmethod
+    def of(
+        cls, entry: LockEntry, download: Download, candidate: Candidate, *, changed: bool, edited: bool
+    ) -> Self:
+        """Return what an origin has for a locked skill, which may have been edited where it is."""
+        current = entry.own_text("version") or entry.commit[:12] or entry.hash[:12]
+        latest = (candidate.version or download.commit[:12] or NEW_FILES) if changed else current
+        commit = download.commit or None
+        return cls(entry.name, current, latest, commit, changed, edited, entry, download, candidate)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether another version, tag, branch or commit is wanted than the lock says."""
+        return self.download.origin.ref != self.entry.text("ref")
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lock wants one version, tag or commit, which stays until another is asked for [D77]."""
+        ref = self.entry.text("ref")
+        is_commit = self.download.commit.startswith(ref)
+        return bool(ref) and (self.candidate.version == ref or self.download.is_tag or is_commit)
+
+    @property
+    def move(self) -> str:
+        """The two versions, with the refs that name them, for people."""
+        pairs = ((self.entry.text("ref"), self.current), (self.download.origin.ref, self.latest))
+        return " -> ".join(f"{ref} ({name})" if ref not in ("", name) else name for ref, name in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """Locked skills with their latest versions, and why others could not be asked for."""
+
+    skills: tuple[Latest, ...]
+    diagnostics: tuple[Diagnostic, ...] = field(metadata=HIDDEN)
+
+    def held(self) -> Iterator[str]:
+        """Yield a line for people about the skills that stay where they are."""
+        return describe_held(self.skills)
+
+
+def list_latest(
+    here: Here, *names: str, is_global: bool = False, min_age: str = "", hosts: Iterable[str] = ()
+) -> Outdated:
+    """Return locked skills with their latest versions, without fetching files; `min_age` is such as 3d."""
+    root = find_root(here.cwd, is_global=is_global)
+    age = parse_age(min_age)
+    entries = find_entries(root, names, here.cwd)
+    with (
+        here.progress.steps(len(entries), "skills") as steps,
+        Origins(lock_folder(root), hosts, steps.step) as origins,
+    ):
+        versions = find_latest(origins, root, entries, age)
+        for each in versions:
+            origins.diagnostics += each.candidate.warn_of_yank(each.id, each.entry.own_text("version"))
+    here.tell(origins.diagnostics)
+    return Outdated(tuple(versions), tuple(origins.diagnostics))
+
+
+def describe_held(versions: Iterable[Latest]) -> Iterator[str]:
+    """Yield a line for people that names the skills which stay at the version that was asked for."""
+    names = [one_line(each.id) for each in versions if each.is_held]
+    if names:
+        verb, version = ("stays", "version") if len(names) == 1 else ("stay", "versions")
+        listing = first_of(names, MAX_NAMED)
+        yield f"{listing} {verb} at the {version} asked for; 'skc update <skill>@<version>' takes another"
+
+
+def find_latest(
+    origins: Origins, root: str, entries: Sequence[LockEntry], min_age: int, refs: Refs = NO_REFS
+) -> list[Latest]:
+    """Return the latest version of each skill; one that can't be asked for is a warning (W088).
+
+    Of skills in `refs` it is that version; one that can't be had is OriginNotFound [D77]. A commit that is
+    younger than `min_age` seconds is not taken, and neither is what has no date; a folder on this machine
+    needs none. Files are there until the origins are closed.
     """
-    last = find_version(digest, executables)
-    if last is not None:
-        return last
-    path = _version(digest)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    atomic.sweep(os.path.dirname(path))
-    make_folder(path, copy_of=folder)
-    if find_version(digest, executables) is None:
-        atomic.discard(path)
-        raise InvalidSkill(folder, "it changes while it is read")
-    return path
+    versions: list[Latest] = []
+    diagnostics = origins.diagnostics
+    edited = find_edited(root, entries)
+    for entry, result in origins.open(entries, is_exact=False, refs=refs):
+        try:
+            if isinstance(result, SkillcError):
+                raise result
+            latest = _compare(entry, *result, edited=entry.name in edited)
+        except SkillcError as error:  # of this skill; the others may be there
+            if entry.name in refs:
+                lines = error.details.splitlines()
+                error.details = "\n".join(line for line in lines if "--skill" not in line)  # is for 'skc add'
+                raise
+            diagnostics.append(warning("W088", entry.name, reason_of(error)))
+            continue
+        if _is_old_enough(latest, min_age, diagnostics):
+            versions.append(latest)
+    news = [each for each in versions if each.entry.name not in refs]
+    note_latest(root, [(each.entry, each.latest if each.changed else "") for each in news])
+    return versions
 
 
-def find_version(digest: str, executables: Collection[str] = ()) -> str | None:
-    """Return the folder of a version; None where there is none, or it is not what its name says."""
-    path = _version(digest)
-    if len(digest) != 64 or not digest.isalnum() or not os.path.isdir(path):
-        return None
-    try:
-        return path if digest_skill(path, executables=executables).digest == digest else None
-    except (SkillcError, OSError):
-        return None
+def parse_age(text: str, option: str = "--min-age") -> int:
+    """Return the seconds of an age such as 3d, 12h or 2w; 0 for an empty text.
+
+    >>> parse_age("3d")
+    259200
+    """
+    if not text:
+        return 0
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS or not (number.isascii() and number.isdecimal()) or len(number) > 6:
+        raise InvalidOption(f"{option} takes a number and m, h, d or w, such as 3d, not '{text}'")
+    return int(number) * UNITS[unit]
 
 
-def installed_versions(root: str) -> dict[str, str]:
-    """Return which version of each skill was installed into a store."""
-    return _read(_record(root))
+def _compare(entry: LockEntry, download: Download, candidate: Candidate, *, edited: bool) -> Latest:
+    """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
+    tree = entry.own_text("tree")
+    if candidate.source_digest and entry.digest:
+        is_changed = candidate.source_digest != f"sha256:{entry.digest}"
+    elif tree and candidate.tree:
+        is_changed = candidate.tree != tree
+    else:
+        download.complete([candidate])
+        is_changed = not entry.is_about(candidate.folder, candidate.links)
+    return Latest.of(entry, download, candidate, changed=is_changed, edited=edited)
 
 
-def installed_roots() -> list[str]:
-    """Return the projects, and the home, whose stores have something installed."""
-    try:
-        return [root for _, root, _ in list_records() if os.path.isabs(root)]
-    except DAMAGE:
-        return []
+def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
+    if not min_age or not latest.changed or latest.download.origin.type == "local":
+        return True
+    version = latest.candidate.version
+    name = f"version {version}" if version else f"commit {latest.download.commit[:12]}"
+    age = int(time.time()) - latest.download.time
+    if not latest.download.time:
+        reason = "its origin does not say how old it is, and --min-age is set"
+    elif age < min_age:
+        unit = next((unit for unit in ("d", "h", "m") if age >= UNITS[unit]), "m")
+        reason = f"{name} is {max(age, 0) // UNITS[unit]}{unit} old, younger than --min-age"
+    else:
+        return True
+    diagnostics.append(warning("W088", latest.entry.name, reason))
+    return False
 
 
-def list_records() -> list[tuple[str, str, set[str]]]:
-    """Return of each store the file of its record, its root, and its versions; raises DAMAGE."""
-    folder = os.path.dirname(_record(""))
-    result = []
-    for path in (os.path.join(folder, name) for name in paths.list_names(folder) if name.endswith(".json")):
-        record = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)
-        result.append((path, str(record["root"]), set(map(str, record["skills"].values()))))
-    return result
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """A skill of a lock, as 'skc lock' lists it."""
+
+    id: str
+    source: str
+    ref: str | None
+    commit: str | None
+    pinned: bool
 
 
-def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = ()) -> None:
-    """Note what was installed into a store, and drop versions that no store has any more."""
-    path = _record(root)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    removals = set(forget)
-    with atomic.Lock(paths.mutex_file(path)):
-        last = _read(path)
-        skills = {name: each for name, each in {**last, **versions}.items() if name not in removals}
-        if skills != last:
-            note = {"version": VERSION, "root": utf8_text(os.path.realpath(root)), "skills": skills}
-            records.write_record(path, note)
-    _drop(set(last.values()) - set(skills.values()))
+@dataclass(frozen=True, slots=True)
+class LockedSkills:
+    skills: tuple[LockedSkill, ...]
 
 
-def _drop(versions: set[str]) -> None:
-    try:
-        used = {digest for _, _, digests in list_records() for digest in digests} if versions else set()
-    except DAMAGE:
-        return  # the record that can't be read may have them
-    for digest in versions - used:
-        atomic.discard(_version(digest))
-        drop_evidence(digest)
+def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
+    """Return the skills of the lock with where they come from, sorted by name."""
+    root = find_root(here.cwd, is_global=is_global)
+    return LockedSkills(
+        tuple(
+            LockedSkill(
+                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
+            )
+            for name, entry in sorted(read_lock(root).items())
+        )
+    )
 
 
-def _version(digest: str) -> str:
-    return os.path.join(paths.require_home(), paths.DIRECTORY, "versions", digest)
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Whether a skill is pinned."""
+
+    id: str
+    pinned: bool
 
 
-def _record(root: str) -> str:
-    name = paths.path_hash(os.path.realpath(root)) if root else ""
-    return os.path.join(paths.require_home(), paths.DIRECTORY, "installed", f"{name}.json")
+@dataclass(frozen=True, slots=True)
+class Pins:
+    skills: tuple[Pinned, ...]
 
 
-def _read(path: str) -> dict[str, str]:
-    try:
-        skills = records.read_record(path, MAX_BYTES, unsealed=UNSEALED)["skills"]
-        return {str(name): str(digest) for name, digest in skills.items()}
-    except DAMAGE:
-        return {}
+def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
+    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
+    root = find_root(here.cwd, is_global=is_global)
+    with lock_store(root):
+        entries = find_entries(root, names, here.cwd)
+        require_intact(entries)
+        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
+
+
+@contextmanager
+def fetch_old(skill: Skill, ref: str, cwd: str) -> Iterator[str]:
+    """Give the folder of an old version: a folder that is named, a version of its origin, or a commit.
+
+    Without `ref` it is what git has committed of the folder. Raises InvalidOption and OriginNotFound.
+    """
+    folder = os.path.join(cwd, os.path.expanduser(ref))
+    if ref and os.path.isfile(os.path.join(folder, paths.SKILL_FILE)):
+        yield folder
+        return
+    root = skill.root if skill.is_stored else find_root(cwd)
+    entry = read_lock(root).get(skill.name) if ref else None
+    with Origins(lock_folder(root)) as origins:
+        if entry is not None and entry.text("sourceType") != "local":
+            (_, match), *_ = origins.open([entry], is_exact=False, refs={entry.name: ref})
+        else:
+            match = _find_committed(origins, skill, ref, cwd)
+        if isinstance(match, SkillcError):
+            raise match
+        download, candidate = match
+        download.complete([candidate])
+        yield candidate.folder
+
+
+def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> Match:
+    """Return a skill as it is in a commit of the git repository that its folder is in."""
+    in_git = any(os.path.exists(os.path.join(each, ".git")) for each in paths.with_parents(skill.source))
+    if not in_git:
+        way = "name an old folder with --old"
+        raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
+    origin = move_origin(parse_origin(f"{skill.source}@HEAD", cwd), ref or "HEAD")
+    download = downloads.enter_context(open_download(origin, lazy=True))
+    found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
+    if len(found) != 1:
+        raise InvalidOption(f"'{origin.label()}' has no skill '{skill.name}'; name a folder with --old")
+    return download, found[0]
