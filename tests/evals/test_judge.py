@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from skillc.audit import JudgeFailed
 from skillc.evals.graders import Work
-from skillc.evals.judge import agent_judge, command_judge, judge, write_prompt
+from skillc.evals.judge import command_judge, judge, write_prompt
 from skillc.evals.transcripts import Transcript
 from skillc.skills.cases import SENTENCE, Case, Grader
 from tests.support.cases import each
@@ -28,11 +30,11 @@ def grade(tmp_path: Path, *answers: Any) -> list[tuple[bool | None, str]]:
     """Return what becomes of two sentences, with what the judge answers each time; an error is raised."""
     given: Iterator[Any] = iter(answers)
 
-    def ask(question: dict[str, Any]) -> Any:
+    def ask(question: dict[str, Any]) -> str:
         answer = next(given)
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return answer if isinstance(answer, str) else json.dumps(answer)
 
     work = Work(Transcript(answer="4"), str(tmp_path), str(tmp_path))
     return [(grade.passed, grade.evidence) for grade in judge(SENTENCES, CASE, work, ask)]
@@ -66,24 +68,25 @@ def test_what_an_answer_says_to_the_judge() -> None:
     assert not any(word in first for word in ("with_skill", "without", "arm"))
 
 
-def test_an_agent_as_the_judge() -> None:
-    """[SURFACES: Evals] JSON may stand between other words; an agent that fails gives no vote."""
-    ask = agent_judge(lambda prompt: Transcript(answer=f"Well:\n```json\n{json.dumps(verdicts(True))}\n```"))
-    question = {"prompt": "", "answer": "", "files": [], "expected": "", "expectations": ["x"]}
-    assert ask(question) == verdicts(True)
-    for transcript in (Transcript(error="overloaded"), Transcript(answer="Yes!")):
-        with pytest.raises(JudgeFailed):
-            agent_judge(lambda prompt, transcript=transcript: transcript)(question)  # type: ignore[misc]
+def test_json_between_words(tmp_path: Path) -> None:
+    """[SURFACES: Evals] an agent may say more than JSON; one that says none gives no vote."""
+    wordy = f"Well:\n```json\n{json.dumps(verdicts(True, False))}\n```"
+    assert [passed for passed, _ in grade(tmp_path, wordy, wordy, "Yes!")] == [True, False]
+    assert [passed for passed, _ in grade(tmp_path, wordy, "Yes!", "Yes!")] == [None, None]
 
 
-@each("script", ["echo nothing", "exit 3", 'echo "{"'])
+@each("script", ["exit 3", "kill -9 $$"])
 def test_a_command_that_fails(script: str) -> None:
     """[SURFACES: Evals] a command of one's own gets JSON on stdin; what it does not manage is no vote."""
     with pytest.raises(JudgeFailed):
-        command_judge(["sh", "-c", script])({"expectations": []})
+        judge_once(f"sh -c {shlex.quote(script)}")
 
 
 def test_a_command() -> None:
     """[SURFACES: Evals] a command of one's own gets the question, and answers with verdicts."""
     script = "import json, sys; q = json.load(sys.stdin); print(json.dumps({'verdicts': [q['answer']]}))"
-    assert command_judge(["python3", "-c", script])({"answer": "x"}) == {"verdicts": ["x"]}
+    assert json.loads(judge_once(f"python3 -c {shlex.quote(script)}")) == {"verdicts": ["x"]}
+
+
+def judge_once(command: str) -> str:
+    return command_judge(command, threading.Event())({"answer": "x"})

@@ -16,7 +16,8 @@ import pytest
 from skillc.errors import InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.credentials import blot, credentials_of, find_secrets
-from skillc.evals.stage import find_workspace
+from skillc.evals.places import find_workspace
+from skillc.skills.cases import Case
 from tests.conftest import World
 from tests.evals.scripted import NAME, report_of, scripted, workspace_of
 from tests.support.axe import VIEWS, find_barriers
@@ -482,7 +483,7 @@ def test_a_prompt_that_looks_like_an_option() -> None:
     """[SURFACES: Evals] a case can't give an agent options."""
     for runner in read_runners().values():
         for prompt in ("--dangerously-skip-permissions", "-c"):
-            words = runner.arguments(prompt, "skills", "", (), None, in_sandbox=True)
+            words = runner.arguments(Case("x", prompt, ""), "skills", in_sandbox=True)
             assert f" {prompt}" in words
             assert prompt not in words
 
@@ -491,7 +492,7 @@ def test_a_planted_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """[SURFACES: Evals] another user's link in place of the default folder is not followed."""
     (tmp_path / "mine").mkdir()
     (tmp_path / f"skc-eval-{os.getuid()}").symlink_to(tmp_path / "mine")
-    monkeypatch.setattr("skillc.evals.stage._SHARED", str(tmp_path))
+    monkeypatch.setattr("skillc.evals.places._SHARED", str(tmp_path))
     with pytest.raises(InvalidOption, match="is a link"):
         find_workspace("", "/")
 

@@ -12,11 +12,11 @@ from functools import cache
 
 from skillc.errors import CannotRun, InvalidOption
 from skillc.evals.transcripts import Call, Transcript
+from skillc.skills.cases import Case
 from skillc.spelling import did_you_mean
 from skillc.toml import read_agents
 
-OWN = "command"  # the name of an agent that is a command of the user's own
-# Variables that such a command gets: what models are asked with, and no other secret of the environment.
+# Variables that a command of the user's own gets: what models are asked with, and no other secret.
 MODELS = (
     *("ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "OPENROUTER_", "MISTRAL_", "DEEPSEEK_", "GROQ_"),
     *("XAI_", "COHERE_", "TOGETHER_", "FIREWORKS_", "OLLAMA_"),
@@ -33,10 +33,12 @@ class Runner:
     agent: str
     program: str
     command: tuple[str, ...]
+    target: str | None = None
     folder: str = ""
     skills: str = "skills"
     variable: str = ""
     stream: str = ""
+    tells_cost: bool = False
     model: tuple[str, ...] = ()
     turns: str = ""
     allow: str = ""
@@ -54,44 +56,33 @@ class Runner:
     fired: re.Pattern[str] | None = None  # a line of a command's output that shows that the skill fired
 
     @property
-    def target(self) -> str:
-        """The agent's name for `skc build --target`; empty for a command, which gets a folder."""
-        return {"gemini": "gemini-cli", OWN: ""}.get(self.agent, self.agent)
-
-    @property
-    def tells_cost(self) -> bool:
-        return self.stream in ("claude", "opencode")
+    def build_target(self) -> str:
+        """Its name for `skc build --target`; empty for a command, which gets a folder."""
+        return self.agent if self.target is None else self.target
 
     def find_program(self) -> str:
         """Return the path of the program; raises CannotRun."""
         path = shutil.which(self.program)
         if path is None:
             raise CannotRun(self.program, f"it is not on the path, and --agent {self.agent} needs it")
-        return os.path.abspath(path)
+        # As it is named, which some programs go by, in its real folder: only that is opened to it.
+        folder, name = os.path.split(os.path.abspath(path))
+        return os.path.join(os.path.realpath(folder), name)
 
-    def arguments(
-        self,
-        prompt: str,
-        skills: str,
-        model: str,
-        tools: Sequence[str],
-        turns: int | None,
-        *,
-        in_sandbox: bool,
-    ) -> list[str]:
-        """Return what follows the program for one run."""
+    def arguments(self, case: Case, skills: str, *, in_sandbox: bool) -> list[str]:
+        """Return what follows the program for one run, with what a case asks and allows."""
         # A prompt that starts with a hyphen would be an option, which may allow everything.
-        safe = f" {prompt}" if prompt.startswith("-") else prompt
-        values = {"{prompt}": safe, "{skills}": skills, "{model}": model}
+        prompt = f" {case.prompt}" if case.prompt.startswith("-") else case.prompt
+        values = {"{prompt}": prompt, "{skills}": skills, "{model}": case.model}
         own = self.inside if in_sandbox else self.outside
-        words = [*self.command, *own, *(self.model if model else ())]
+        words = [*self.command, *own, *(self.model if case.model else ())]
         # One pass: a prompt may have such words itself.
         pattern = re.compile("|".join(map(re.escape, values)))
         argv = [pattern.sub(lambda match: values[match[0]], word) for word in words]
-        if self.turns and turns:
-            argv += [self.turns, str(turns)]
+        if self.turns and case.max_turns:
+            argv += [self.turns, str(case.max_turns)]
         if self.allow:
-            argv += [self.allow, ",".join([*self.tools, *tools])]
+            argv += [self.allow, ",".join([*self.tools, *case.tools])]
         return argv
 
     def as_judge(self) -> Runner:
@@ -130,9 +121,8 @@ def find_runners(names: str, command: str = "", fired: str = "") -> list[Runner]
             "--fired goes with --agent-command; the agents of --agent say themselves what fired"
         )
     table, runners = read_runners(), []
-    for word in dict.fromkeys(
-        _ALIASES.get(word, word) for word in filter(None, map(str.strip, names.split(",")))
-    ):
+    words = filter(None, map(str.strip, names.split(",")))
+    for word in dict.fromkeys(_ALIASES.get(word, word) for word in words):
         if word not in table:
             known = did_you_mean(word, table) or f"known are {', '.join(table)}"
             raise InvalidOption(
@@ -156,7 +146,7 @@ def own_runner(command: str, fired: str) -> Runner:
             "--agent-command needs {prompt} where the prompt goes; {skills} is the folder of skills"
         )
     return Runner(
-        agent=OWN, program=words[0], command=tuple(words[1:]), keys=MODELS, fired=pattern, seen="your command"
+        agent="command", program=words[0], command=tuple(words[1:]), target="", keys=MODELS, fired=pattern
     )
 
 

@@ -13,16 +13,16 @@ from skillc.errors import CasesUnreadable, InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.free import FreeReport, rank_skills
 from skillc.evals.page import html
+from skillc.evals.places import find_workspace
 from skillc.evals.report import Evaluation, SkillReport
-from skillc.evals.results import OLD, WITH, WITHOUT, new_iteration, write_json, write_text
-from skillc.evals.stage import find_workspace
+from skillc.evals.results import ARMS, OLD, WITH, new_iteration, write_json, write_text
 from skillc.evals.trial import Budget, EvalOptions, Trial
 from skillc.library import Skill, locate_skill
 from skillc.paths import CASES_FOLDER
 from skillc.skills.cases import Case, read_cases
 from skillc.surface import Here
+from skillc.text import first_of
 
-ARMS = (WITH, WITHOUT, OLD)
 TRIGGERS, TASKS = "triggers", "tasks"
 
 
@@ -108,9 +108,9 @@ def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
         place = os.path.join(skill.source, CASES_FOLDER)
         nothing = f"'{place}' has none; 'skc eval init' writes some"
         raise CasesUnreadable(skill.name, "see the warnings above" if diagnostics else nothing)
-    wanted = set(options.cases)
-    if unknown := wanted - {case.name for case in cases}:
-        raise InvalidOption(f"'{skill.name}' has no case '{min(unknown)}'; there are {_name_some(cases)}")
+    wanted, names = set(options.cases), [case.name for case in cases]
+    if unknown := wanted - {*names}:
+        raise InvalidOption(f"'{skill.name}' has no case '{min(unknown)}'; there are {first_of(names, 8)}")
     chosen = [case for case in cases if not wanted or case.name in wanted]
     if options.only == TRIGGERS:
         chosen = [replace(case, graders=()) for case in chosen if case.should_fire is not None]
@@ -122,8 +122,3 @@ def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
         expected = what.get(options.only, "what is expected")
         raise CasesUnreadable(skill.name, f"none says {expected}; docs/evals.md shows how")
     return chosen
-
-
-def _name_some(cases: Sequence[Case]) -> str:
-    names = [case.name for case in cases]
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

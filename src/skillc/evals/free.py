@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillc import sarif
-from skillc.contract import Result, hidden
+from skillc.contract import Result, extend, hidden
 from skillc.evals.report import describe
 from skillc.evals.statistics import Estimate, wilson
-from skillc.library import Rank, Ranking, Rival, Skill
+from skillc.library import Ranking, Rival, Skill
 from skillc.skills.cases import Case
 
 NOTE = "It says which skill a prompt is nearest to, not what an agent does: one may stay quiet all the same."
@@ -127,7 +127,16 @@ def rank_skills(skills: Sequence[tuple[Skill, Sequence[Case]]], cwd: str) -> Fre
 def _rank_skill(skill: Skill, cases: Sequence[Case], cwd: str) -> RankedSkill:
     ranking = Ranking(skill, cwd)
     ranked = tuple(
-        _rank_case(case, ranking.rank(case.prompt)) for case in cases if case.should_fire is not None
+        extend(
+            RankedCase,
+            ranking.rank(case.prompt, case.acceptable),
+            case=case.name,
+            prompt=case.prompt,
+            file=case.file,
+            should_fire=bool(case.should_fire),
+        )
+        for case in cases
+        if case.should_fire is not None
     )
     wanted = [case for case in ranked if case.should_fire]
     others = [case for case in ranked if not case.should_fire]
@@ -139,18 +148,4 @@ def _rank_skill(skill: Skill, cases: Sequence[Case], cwd: str) -> RankedSkill:
         wilson(sum(not case.offered for case in others), len(others)),
         ranked,
         skill.source,
-    )
-
-
-def _rank_case(case: Case, rank: Rank) -> RankedCase:
-    rivals = tuple(rival for rival in rank.rivals if rival.id.rpartition("/")[2] not in case.acceptable)
-    return RankedCase(
-        case.name,
-        case.prompt,
-        case.file,
-        bool(case.should_fire),
-        rank.rank,
-        rank.confidence,
-        rank.offered,
-        rivals,
     )

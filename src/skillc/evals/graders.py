@@ -97,6 +97,8 @@ class Work:
 def grade(grader: Grader, work: Work) -> Grade:
     """Return what becomes of an exact grader."""
     try:
+        if grader.kind not in _GRADERS:
+            raise _NotJudged(f"graders of type '{grader.kind}' are not judged")
         if not grader.pattern and not grader.tools:
             raise _NotJudged("it does not say what to look for")
         passed, evidence = _GRADERS[grader.kind](grader, work)
@@ -104,7 +106,7 @@ def grade(grader: Grader, work: Work) -> Grade:
         passed, evidence = grader.is_absent, getattr(error, "strerror", None) or str(error)
     except (_NotJudged, SkillcError) as error:
         passed, evidence = None, str(error)
-    return Grade(grader.text, passed, " ".join(evidence.split())[:MAX_EVIDENCE])
+    return Grade(grader.text or grader.kind, passed, " ".join(evidence.split())[:MAX_EVIDENCE])
 
 
 _Verdict = tuple[bool, str]

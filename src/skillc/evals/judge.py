@@ -18,10 +18,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from skillc.audit import JudgeFailed, ask_command
+from skillc.audit import JudgeFailed, ask_command, parse_judge
 from skillc.errors import SkillcError
 from skillc.evals.graders import MAX_EVIDENCE, Grade, Work
-from skillc.evals.transcripts import Transcript
 from skillc.skills.cases import Case, Grader
 
 VOTES = 3
@@ -29,7 +28,7 @@ MAX_ANSWER, MAX_TASK = 60_000, 30_000  # bytes that a judge gets: Linux passes n
 SECONDS = 180.0
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
-Ask = Callable[[dict[str, Any]], Any]  # raises JudgeFailed
+Ask = Callable[[dict[str, Any]], str]  # gives what the judge says; raises JudgeFailed
 
 
 def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[Grade]:
@@ -46,13 +45,10 @@ def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[G
     problem = ""
     for _ in range(VOTES):
         try:
-            votes.append(_read_verdicts(ask(question), len(graders)))
+            votes.append(_read_verdicts(_parse(ask(question)), len(graders)))
         except (JudgeFailed, SkillcError) as error:
             problem = str(error)
-    return [
-        _count(grader.text, [vote[number] for vote in votes], problem)
-        for number, grader in enumerate(graders)
-    ]
+    return [_count(each.text, [vote[n] for vote in votes], problem) for n, each in enumerate(graders)]
 
 
 def _cut(text: str, size: int) -> str:
@@ -79,26 +75,12 @@ def _read_verdicts(value: Any, count: int) -> list[tuple[bool, str]]:
     return [(each["passed"], " ".join(str(each.get("evidence", "")).split())) for each in verdicts]
 
 
-def command_judge(argv: list[str], cancel: threading.Event | None = None) -> Ask:
+def command_judge(command: str, cancel: threading.Event) -> Ask:
     """Return a judge that is a command of the user's own."""
-
-    def ask(question: dict[str, Any]) -> Any:
-        answer = ask_command(argv, json.dumps(question).encode(), SECONDS, cancel)
-        return _parse(answer.decode("utf-8", "replace"))
-
-    return ask
-
-
-def agent_judge(run: Callable[[str], Transcript]) -> Ask:
-    """Return a judge that is an agent, without tools; `run` gives its transcript for a prompt."""
-
-    def ask(question: dict[str, Any]) -> Any:
-        transcript = run(write_prompt(question))
-        if transcript.error:
-            raise JudgeFailed(transcript.error)
-        return _parse(transcript.answer)
-
-    return ask
+    argv = parse_judge(command, "--judge-command")
+    return lambda question: ask_command(argv, json.dumps(question).encode(), SECONDS, cancel).decode(
+        "utf-8", "replace"
+    )
 
 
 _PROMPT = """\

@@ -1,4 +1,4 @@
-"""Keep the results of runs: a folder that viewers of skill-creator and agentskills.io read, and a cache.
+"""Write the results of runs: a folder that viewers of skill-creator and agentskills.io read.
 
     <workspace>/<skill>/iteration-<n>/
         benchmark.json                      all runs and their summary
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from skillc import atomic, paths
+from skillc import atomic, paths, records
 from skillc.contract import encode
 from skillc.evals.credentials import BLOT, blot
 from skillc.evals.graders import Grade, Work
@@ -29,9 +29,9 @@ from skillc.evals.run import MEASURED, Outcome
 from skillc.skills import to_segment
 from skillc.skills.cases import Case
 
-FORMAT = 2  # of the cache
+FORMAT = 3  # of runs in the cache
 MAX_OUTPUTS = 20 << 20  # bytes of files that are kept of a run
-WITH, WITHOUT, OLD = "with", "without", "old"
+ARMS = WITH, WITHOUT, OLD = "with", "without", "old"
 CONFIGURATIONS = {WITH: "with_skill", WITHOUT: "without_skill", OLD: "old_skill"}
 _ITERATION = re.compile(r"iteration-(\d+)")
 
@@ -41,7 +41,6 @@ class Record:
     """One run that was made; None for what the agent does not tell."""
 
     case: str
-    agent: str
     arm: str
     run: int
     outcome: Outcome
@@ -54,6 +53,7 @@ class Record:
     calls: int
     grades: tuple[Grade, ...] = ()
     answered: bool = True
+    listed: str | None = None  # how the agent listed the skill, by `skc listing`
 
     @property
     def is_measured(self) -> bool:
@@ -162,15 +162,28 @@ def run_folder(results: str, case: Case, arm: str, number: int) -> str:
     return os.path.join(results, f"eval-{to_segment(case.name)}", CONFIGURATIONS[arm], f"run-{number}")
 
 
+def cache_folder(workspace: str, depends_on: str) -> str:
+    """Return the folder of a run, by a text of all that it depends on."""
+    return os.path.join(workspace, "cache", records.digest([FORMAT, depends_on])[:40])
+
+
+def use_run(folder: str) -> Record | None:
+    """Return a run that need not be made again; None for an error, or where there is none."""
+    record = read_record(folder)
+    if record is None or not record.is_worth_keeping:
+        return None
+    with suppress(OSError):
+        os.utime(folder)  # it is used now
+    return record
+
+
 def link_run(kept: str, folder: str) -> None:
     """Show a run of the cache in a folder of results; one that is there stays, with what was added to it."""
     if read_record(folder) == read_record(kept):
         return
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
     atomic.discard(folder)
-    with suppress(
-        FileNotFoundError, shutil.Error
-    ):  # another evaluation replaces it with its own at this moment
+    with suppress(FileNotFoundError, shutil.Error):  # another evaluation replaces it with its own just now
         shutil.copytree(kept, folder, copy_function=_link)
 
 

@@ -6,10 +6,8 @@ is loaded when something is run: it needs a POSIX system, and what needs no agen
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -18,6 +16,7 @@ from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.stage import Stage, ask_skc, is_home_hidden
 from skillc.evals.transcripts import Call, Transcript, read_transcript
+from skillc.skills.cases import Case
 
 MAX_OUTPUT = 64 << 20  # bytes of a transcript
 GRACE = 0.5  # seconds that an agent gets to end
@@ -58,25 +57,16 @@ class RunResult:
 
 
 def run_agent(
-    stage: Stage,
-    prompt: str,
-    *,
-    skill: str,
-    model: str = "",
-    tools: Sequence[str] = (),
-    turns: int | None = None,
-    timeout: float,
-    state: str | None = None,
-    cancel: threading.Event | None = None,
+    stage: Stage, case: Case, skill: str, state: str | None, timeout: float, cancel: threading.Event
 ) -> RunResult:
-    """Run the agent of a stage with a prompt; raises CannotRun, and Cancelled where the person stopped it.
+    """Run the agent of a stage with a case; raises CannotRun, and Cancelled where the person stopped it.
 
     `skill` is the name that should be seen to fire, empty where it is not there; `state` what `skc listing`
     says of it.
     """
     runner = stage.runner
     program = runner.find_program()
-    arguments = runner.arguments(prompt, stage.skills, model, tools, turns, in_sandbox=is_home_hidden())
+    arguments = runner.arguments(case, stage.skills, in_sandbox=is_home_hidden())
     launch = stage.launch((program, *arguments), timeout, reads=(_package_of(program),))
     end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
     if end.reason == sandbox.CANCELLED:
@@ -112,7 +102,9 @@ def _find_problem(transcript: Transcript, reason: str, code: int | None, text: s
         return reason or transcript.error
     if code:
         lines = text.strip().splitlines() or ["it printed nothing"]
-        return f"it ended with status {code}: {lines[-1]}"
+        # Programs of Node print the error first, and then where it was.
+        line = next((line for line in lines if "Error: " in line), lines[-1])
+        return f"it ended with status {code}: {line.strip()}"
     return "" if transcript.is_complete else "it ended without a result"
 
 
@@ -155,19 +147,18 @@ def _was_read(stage: Stage, skill: str) -> bool:
     if not skill or not os.path.exists(logs):
         return False
     try:
-        return bool(json.loads(ask_skc(stage, "stats", skill, "--format", "json"))["data"]["total_accesses"])
-    except (SkillcError, ValueError, KeyError, TypeError):
+        return bool(ask_skc(stage, "stats", skill)["data"]["total_accesses"])
+    except (SkillcError, KeyError, TypeError):
         return False
 
 
 def find_state(stage: Stage, skill: str) -> str | None:
     """Return what the agent of a stage lists of a skill, by `skc listing`; None where that is not known."""
-    if not stage.runner.target:
+    if not stage.runner.build_target:
         return None
     try:
-        value = json.loads(ask_skc(stage, "listing", "--agent", stage.runner.target, "--format", "json"))
-    except (SkillcError, ValueError):
+        agents = ask_skc(stage, "listing", "--agent", stage.runner.build_target)["agents"]
+    except SkillcError:
         return None
-    skills = (each for agent in value["agents"] for each in agent["skills"])
-    states = [each["state"] for each in skills if each["id"].rpartition("/")[2] == skill]
-    return states[0] if states else "absent"
+    skills = (each for agent in agents for each in agent["skills"])
+    return next((each["state"] for each in skills if each["id"].rpartition("/")[2] == skill), "absent")

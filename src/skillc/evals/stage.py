@@ -10,27 +10,27 @@ always without the cases that it is judged by.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import skillc
 from skillc import atomic, paths, tools as sandbox
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
+from skillc.evals.places import remove_place
 from skillc.paths import CASES_FOLDER
 from skillc.setup import find_script
 from skillc.skills import SourceFile, list_tree, resolve_inside
 from skillc.skills.cases import Case
 
 WORK = "work"
-_SHARED = "/var/tmp" if os.name == "posix" else os.environ.get("PROGRAMDATA", "C:\\")  # noqa: S108
 MAX_COPY = 50_000_000  # bytes of a skill of the library beside it; of a larger one, its SKILL.md is there
 BUILD_SECONDS = 120.0
 MAX_ANSWER = 8 << 20  # bytes that skc prints
@@ -109,69 +109,6 @@ class Stage:
         )
 
 
-def find_workspace(named: str, cwd: str) -> str:
-    """Return the folder for runs and results, made if it is not there; raises InvalidOption.
-
-    Codex refuses to work below the temporary directory, and Claude Code reads CLAUDE.md of all folders above.
-    """
-    default = os.path.join(_SHARED, f"skc-eval-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-    if not named and os.path.islink(default):  # all users may write where it is
-        raise _refuse(default, "is a link; remove it, or name another folder")
-    path = os.path.realpath(os.path.join(cwd, os.path.expanduser(named) if named else default))
-    home = paths.user_home()
-    if home and paths.is_inside(path, os.path.realpath(home)):
-        raise _refuse(path, "is below your home, whose CLAUDE.md agents would read; name another folder")
-    if paths.is_inside(path, os.path.realpath(tempfile.gettempdir())):
-        raise _refuse(path, "is temporary, and Codex refuses to work there; name another folder")
-    try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
-        status = os.lstat(path)
-    except OSError as error:
-        raise _refuse(path, f"can't be made: {error.strerror}") from None
-    if hasattr(os, "getuid") and status.st_uid != os.getuid():
-        raise _refuse(path, "belongs to another user; name a folder of your own")
-    if stat.S_IMODE(status.st_mode) & 0o077 and not named:
-        os.chmod(path, 0o700)
-    return path
-
-
-def _refuse(path: str, reason: str) -> InvalidOption:
-    return InvalidOption(f"--workspace '{path}' {reason}")
-
-
-@contextmanager
-def open_place(workspace: str) -> Iterator[str]:
-    """Make a folder for runs, which is gone afterwards.
-
-    Folders of processes that were killed are removed first: they may hold credentials.
-    """
-    runs = os.path.join(workspace, "runs")
-    os.makedirs(runs, mode=0o700, exist_ok=True)
-    with ExitStack() as stack:
-        with atomic.Lock(os.path.join(runs, "lock")):
-            for name in os.listdir(runs):
-                with suppress(OSError), atomic.Lock(os.path.join(runs, name, "lock"), wait=False):
-                    _remove(os.path.join(runs, name))
-            place = os.path.join(runs, os.urandom(6).hex())
-            os.mkdir(place, mode=0o700)
-            stack.enter_context(atomic.Lock(os.path.join(place, "lock")))
-        try:
-            yield place
-        finally:
-            _remove(place)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder, also what an agent made unreadable in it."""
-    for directory, names, _ in os.walk(folder):
-        for name in names:
-            path = os.path.join(directory, name)
-            if not os.path.islink(path):
-                with suppress(OSError):
-                    os.chmod(path, 0o700)
-    atomic.discard(folder)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stages:
     """What all runs of a skill with an agent share."""
@@ -193,7 +130,7 @@ class Stages:
             self._furnish(stage, skill, case)
             yield stage
         finally:
-            _remove(stage.root)
+            remove_place(stage.root)
 
     def _furnish(self, stage: Stage, skill: str, case: Case | None) -> None:
         os.mkdir(stage.root, mode=0o700)
@@ -212,7 +149,7 @@ class Stages:
             copy_skill(skill, os.path.join(stage.skills, self.name))
         elif skill:
             copy_skill(skill, os.path.join(stage.root, paths.DIRECTORY, "skills", self.name))
-            ask_skc(stage, "build", self.name, "--target", self.runner.target or stage.skills)
+            ask_skc(stage, "build", self.name, "--target", self.runner.build_target or stage.skills)
         for file in case.files if case else ():
             place = resolve_inside(self.source, file)
             target = os.path.join(stage.work, os.path.basename(place))
@@ -227,19 +164,22 @@ class Stages:
             atomic.discard(os.path.join(stage.folder, os.path.basename(file)))
 
 
-def ask_skc(stage: Stage, *words: str) -> str:
-    """Run skc in the home of a stage and return what it prints; raises SkillcError.
+def ask_skc(stage: Stage, *words: str) -> Any:
+    """Run skc in the home of a stage and return its JSON; raises SkillcError.
 
     In the sandbox: an agent may have left code there that Python loads, or settings that name a command.
     """
-    argv = (sys.executable, "-sP", "-m", "skillc", *words)
+    argv = (sys.executable, "-sP", "-m", "skillc", *words, "--format", "json")
     launch = stage.launch(argv, BUILD_SECONDS, network=False)
     launch = replace(launch, env={**launch.env, "PYTHONPATH": OWN_CODE})
     end = sandbox.run_program(launch, keep=MAX_ANSWER)
     if end.reason or end.code or end.output.stdout is None:
         lines = end.output.text().strip().splitlines() or [f"status {end.code}"]
         raise SkillcError(f"'skc {words[0]}' failed in '{stage.root}': {end.reason or lines[-1]}")
-    return end.output.stdout.decode("utf-8", "replace")
+    try:
+        return json.loads(end.output.stdout)
+    except ValueError as error:
+        raise SkillcError(f"'skc {words[0]}' printed no JSON in '{stage.root}': {error}") from None
 
 
 def copy_skill(source: str, target: str, limit: int | None = None) -> None:

@@ -24,6 +24,8 @@ from math import ceil, comb, hypot, sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import TypeVar
 
+from skillc.contract import hidden
+
 CONFIDENCE = 0.95
 POWER = 0.8
 RELEVANT = 0.2  # the smallest lift that a verdict looks for
@@ -36,6 +38,8 @@ _Z_POWER = NormalDist().inv_cdf(POWER)
 
 Case = TypeVar("Case")
 Counts = tuple[int, int]  # successes, and of how many
+Interval = tuple[float, float] | None
+Ends = tuple[float, float, float]  # a value, and the lower and the upper end of its interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Estimate:
     cases: int
 
     @property
-    def interval(self) -> tuple[float, float] | None:
+    def interval(self) -> Interval:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
@@ -69,7 +73,7 @@ def wilson(successes: float, total: int) -> Estimate:
     if not total:
         return NOTHING
     rate = successes / total
-    return _estimate(rate, *_wilson_ends(rate, total), total)
+    return Estimate(*_round(rate, *_wilson_ends(rate, total)), total)
 
 
 def _wilson_ends(rate: float, total: int) -> tuple[float, float]:
@@ -91,7 +95,7 @@ def rate_of_runs(cases: Sequence[Counts]) -> Estimate:
 
     if len({_share(case) for case in measured}) == 1:
         return wilson(_share(measured[0]) * len(measured), len(measured))
-    return _bootstrap(measured, rate, 0.0, 1.0)
+    return Estimate(*_bootstrap(measured, rate, 0.0, 1.0), len(measured))
 
 
 def _share(counts: Counts) -> float:
@@ -130,10 +134,12 @@ class Effect(StrEnum):
 class Lift:
     """The mean difference between two arms over the same cases, and what it allows to say."""
 
-    lift: Estimate
+    value: float | None
+    interval: Interval
     p: float | None  # of the exact test that signs of differences are chance
-    effect: Effect
+    cases: int
     needed: int | None  # cases that would show a lift of this size, or of RELEVANT if it is smaller
+    effect: Effect = hidden(Effect.FEW)
 
 
 def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
@@ -142,38 +148,34 @@ def paired_lift(pairs: Sequence[tuple[Counts, Counts]]) -> Lift:
     differences = tuple(one - other for one, other in shares)
     count = len(differences)
     if count < 2:
-        needed = cases_needed(0.0, MIN_DEVIATION)
         value = differences[0] if differences else None
-        return Lift(Estimate(value, None, None, count), None, Effect.FEW, needed)
+        return Lift(value, None, None, count, cases_needed(0.0, MIN_DEVIATION))
     if len(set(differences)) == 1:
         first, second = (sum(arm) for arm in zip(*shares, strict=True))
-        lift = difference((first, count), (second, count))
+        value, low, high = difference((first, count), (second, count))
     else:
-        lift = _bootstrap(differences, fmean, -1.0, 1.0)
-    assert lift.value is not None
-    assert lift.low is not None
-    assert lift.high is not None
+        value, low, high = _bootstrap(differences, fmean, -1.0, 1.0)
     p = sign_flip_test(differences)
-    if p <= 1 - CONFIDENCE and (lift.low > 0 or lift.high < 0):
-        return Lift(lift, p, Effect.HELPS if lift.value > 0 else Effect.HURTS, None)
-    needed = cases_needed(lift.value, max(stdev(differences), MIN_DEVIATION))
-    is_precise = lift.low > -RELEVANT and lift.high < RELEVANT and count >= cases_needed(0.0, MIN_DEVIATION)
+    if p <= 1 - CONFIDENCE and (low > 0 or high < 0):
+        return Lift(value, (low, high), p, count, None, Effect.HELPS if value > 0 else Effect.HURTS)
+    needed = cases_needed(value, max(stdev(differences), MIN_DEVIATION))
+    is_precise = low > -RELEVANT and high < RELEVANT and count >= cases_needed(0.0, MIN_DEVIATION)
     effect = Effect.NONE if is_precise else Effect.FEW
-    return Lift(lift, p, effect, max(needed, count + 1, MIN_CASES))
+    return Lift(value, (low, high), p, count, max(needed, count + 1, MIN_CASES), effect)
 
 
-def difference(first: tuple[float, int], second: tuple[float, int]) -> Estimate:
+def difference(first: tuple[float, int], second: tuple[float, int]) -> Ends:
     """Return the difference of two rates, each as successes and of how many, with Newcombe's interval.
 
     >>> difference((56, 70), (48, 80))  # Newcombe (1998), 873, table II
-    Estimate(value=0.2, low=0.0524, high=0.3339, cases=70)
+    (0.2, 0.0524, 0.3339)
     """
     one, other = first[0] / first[1], second[0] / second[1]
     low, high = _wilson_ends(one, first[1])
     other_low, other_high = _wilson_ends(other, second[1])
     value = one - other
-    ends = value - hypot(one - low, other_high - other), value + hypot(high - one, other - other_low)
-    return _estimate(value, *ends, min(first[1], second[1]))
+    below, above = hypot(one - low, other_high - other), hypot(high - one, other - other_low)
+    return _round(value, value - below, value + above)
 
 
 def cases_needed(lift: float, deviation: float) -> int:
@@ -228,7 +230,7 @@ def _mean_over(cases: Sequence[Counts], k: int, chance: Callable[[int, int], flo
 
 def _bootstrap(
     cases: Sequence[Case], statistic: Callable[[Sequence[Case]], float], low: float, high: float
-) -> Estimate:
+) -> Ends:
     """Return a statistic with its expanded percentile interval over resampled cases, between two bounds.
 
     The percentiles lie as far out as Student's interval would: the spread of a resampled mean is too small by
@@ -239,7 +241,7 @@ def _bootstrap(
     samples = sorted(statistic(chance.choices(cases, k=count)) for _ in range(RESAMPLES))
     tail = NormalDist().cdf(-student(count - 1) * sqrt(count / (count - 1)))
     first, last = samples[int(tail * RESAMPLES)], samples[ceil((1 - tail) * RESAMPLES) - 1]
-    return _estimate(value, max(low, first), min(high, last), count)
+    return _round(value, max(low, first), min(high, last))
 
 
 def student(freedom: int) -> float:
@@ -258,9 +260,5 @@ def student(freedom: int) -> float:
     return quantile
 
 
-def _estimate(value: float, low: float | None, high: float | None, cases: int) -> Estimate:
-    return Estimate(round(value, 4), _round(low), _round(high), cases)
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+def _round(value: float, low: float, high: float) -> Ends:
+    return round(value, 4), round(low, 4), round(high, 4)

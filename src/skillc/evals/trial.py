@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from skillc import atomic
-from skillc.audit import JudgeFailed, parse_judge
+from skillc.audit import JudgeFailed
 from skillc.errors import CannotRun, SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.credentials import blot, credentials_of, find_secrets, is_secret
 from skillc.evals.graders import Grade, Work, grade
-from skillc.evals.judge import Ask, agent_judge, command_judge, judge
-from skillc.evals.report import AgentReport, summarise
+from skillc.evals.judge import Ask, command_judge, judge, write_prompt
+from skillc.evals.places import open_place
+from skillc.evals.report import AgentReport
 from skillc.evals.results import (
-    FORMAT,
     OLD,
     WITH,
     WITHOUT,
     Record,
     benchmark,
+    cache_folder,
     link_run,
-    read_record,
     run_folder,
+    use_run,
     write_case,
     write_json,
     write_run,
 )
 from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, run_agent
-from skillc.evals.stage import Stage, Stages, copy_skill, is_home_hidden, open_place
+from skillc.evals.stage import Stage, Stages, copy_skill, is_home_hidden
+from skillc.evals.summary import summarise
 from skillc.evals.transcripts import Transcript
 from skillc.install import fetch_old
 from skillc.library import Skill
 from skillc.listing import read_rules
 from skillc.paths import SKILL_FILE, list_names
 from skillc.skills import digest_skill
-from skillc.skills.cases import EXACT, SENTENCE, Case
+from skillc.skills.cases import SENTENCE, Case
 from skillc.surface import Here
 
 CANARY_SECONDS = 180.0
@@ -82,17 +82,13 @@ class Budget:
 
     def __init__(self, limit: float | None) -> None:
         self._limit = limit
-        self._spent = 0.0
-        self._lock = threading.Lock()
+        self._costs: list[float] = []  # to which several threads add
 
     def is_spent(self) -> bool:
-        with self._lock:
-            return self._limit is not None and self._spent >= self._limit
+        return self._limit is not None and sum(self._costs) >= self._limit
 
     def spend(self, cost: float | None) -> None:
-        with self._lock:
-            # A run that tells no cost may have cost anything.
-            self._spent += cost if cost is not None else float("inf") if self._limit is not None else 0.0
+        self._costs.append(inf if cost is None else cost)  # a run that tells no cost may have cost anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +127,13 @@ class Trial:
             passed_on=passed_on,
             raw=options.raw,
         )
+        self._canary = Job(Case("canary", _CANARY.format(name=skill.name), ""), WITH, 0)
         self._sources: dict[str, str] = {WITHOUT: ""}
         self._digests: dict[str, str] = {WITHOUT: ""}
-        self._state: str | None = None
+        self._listed: str | None = None  # how, by `skc listing`; the canary finds it
 
     def evaluate(self, cases: Sequence[Case]) -> AgentReport:
         """Run all cases; the report says so where the harness does not work here."""
-        atomic.sweep(os.path.join(self._workspace, "cache"))
         with open_place(self._workspace) as place:
             self._stages = replace(self._stages, place=place)
             arms = self._prepare(cases)
@@ -149,17 +145,18 @@ class Trial:
                 if number <= (case.runs or self._options.runs) and (case.graders or arm != WITHOUT)
             ]
             problem = self._try_harness()
-            records = [] if problem is not None else self._run_all(jobs)
+            jobs = [] if problem is not None else jobs
+            records = self._run_all(jobs)
         facts = {
             "agent": self._runner.agent,
             "version": next((record.version for record in records if record.version), None),
             "model": next((record.model for record in records if record.model), self._options.model or None),
-            "listed": self._state,
+            "listed": self._listed,
             "home_hidden": is_home_hidden(),
-            "not_run": len(jobs) - len(records) if problem is None else 0,
+            "not_run": len(jobs) - len(records),
             "seen": self._runner.seen,
         }
-        for job in jobs if problem is None else ():
+        for job in jobs:
             write_case(self._folder(job), cases.index(job.case) + 1, job.case)
         write_json(self._results, "benchmark.json", benchmark(self._skill.name, records, cases))
         return summarise(cases, records, facts, problem)
@@ -186,33 +183,19 @@ class Trial:
         return arms
 
     def _try_harness(self) -> str | None:
-        """Ask for the skill outright; return why that did not load it, None where it did.
-
-        Where it did before, with the same agent and skill, it is not asked again.
-        """
+        """Ask for the skill outright; return why that did not load it, None where it did."""
         try:
             self._runner.find_program()
         except CannotRun as error:
             return error.message
-        kept = self._kept(None, WITH, 0)
-        last = read_record(kept)
-        if last is not None and last.outcome is Outcome.FIRED and not self._options.again:
-            self._state = last.reason or None
+        with self._here.progress.activity(f"asking {self._runner.agent} for '{self._skill.name}'"):
+            record = self._do(self._canary)
+        if record is None:
+            return "--max-cost was reached before it was tried"
+        self._listed = record.listed
+        if record.outcome is Outcome.FIRED:
             return None
-        activity = self._here.progress.activity(f"asking {self._runner.agent} for '{self._skill.name}'")
-        try:
-            with activity, self._stages.open(self._sources[WITH]) as stage:
-                self._state = find_state(stage, self._skill.name)
-                result = self._run(stage, _CANARY.format(name=self._skill.name), None, CANARY_SECONDS)
-                record = self._record(_CANARY_CASE, WITH, 0, result, ())
-                has_fired = result.outcome is Outcome.FIRED
-                if has_fired:
-                    record = replace(record, reason=self._state or "", answered=True)
-                folder = kept if has_fired else os.path.join(self._results, "canary")
-                write_run(folder, record, result.output, self._work(stage, result), self._secrets)
-        except (OSError, SkillcError) as error:
-            return _reason(error)
-        return None if has_fired else f"asked for the skill outright, it did not load it ({_explain(result)})"
+        return f"asked for the skill outright, it did not load it ({record.reason or record.outcome.value})"
 
     def _run_all(self, jobs: Sequence[Job]) -> list[Record]:
         """Make all runs, several at once; Ctrl+C ends them, and keeps those that are done."""
@@ -230,9 +213,10 @@ class Trial:
 
     def _do(self, job: Job) -> Record | None:
         """Make one run, or take it from the cache; None where it may not be paid any more."""
-        kept = self._kept(job.case, job.arm, job.number)
-        record = None if self._options.again else read_record(kept)
-        if record is None or not record.is_worth_keeping:
+        kept = self._kept(job)
+        record = None if self._options.again else use_run(kept)
+        # Where the harness did not work, it may by now.
+        if record is None or (job is self._canary and record.outcome is not Outcome.FIRED):
             if self._budget.is_spent():
                 return None
             record = self._make(job, kept)
@@ -248,83 +232,66 @@ class Trial:
             grades: tuple[Grade, ...] = ()
             try:
                 stage = stack.enter_context(self._stages.open(self._sources[job.arm], case))
-                timeout = min(case.timeout or self._options.timeout, self._options.timeout)
-                result = self._run(stage, case.prompt, case, timeout, arm=job.arm)
-                work = self._work(stage, result)
+                if job is self._canary:
+                    self._listed = find_state(stage, self._skill.name)
+                result = self._run(stage, case, job.arm)
+                work = Work(result.transcript, stage.work, self._skill.source, self._cancel)
                 grades = self._grade(job, work) if result.answered else ()
             except (OSError, SkillcError) as error:
                 result = RunResult(Outcome.ERROR, _reason(error))
             if self._cancel.is_set():  # what was being graded was cut short
                 raise Cancelled
-            record = self._record(case, job.arm, job.number, result, grades)
+            record = self._record(job, result, grades)
             write_run(kept, record, result.output, work, self._secrets)
         return record
 
-    def _run(
-        self, stage: Stage, prompt: str, case: Case | None, timeout: float, *, arm: str = WITH
-    ) -> RunResult:
+    def _run(self, stage: Stage, case: Case, arm: str) -> RunResult:
+        limit = CANARY_SECONDS if case is self._canary.case else self._options.timeout
+        timeout = min(case.timeout or limit, limit)
+        skill = "" if arm == WITHOUT else self._skill.name
+        allowed = case.tools if is_home_hidden() else ()
+        case = replace(case, model=case.model or self._options.model, tools=allowed)
         try:
-            result = run_agent(
-                stage,
-                prompt,
-                skill="" if arm == WITHOUT else self._skill.name,
-                model=(case.model if case else "") or self._options.model,
-                tools=case.tools if case and is_home_hidden() else (),
-                turns=case.max_turns if case else None,
-                timeout=timeout,
-                state=self._state,
-                cancel=self._cancel,
-            )
+            result = run_agent(stage, case, skill, self._listed, timeout, self._cancel)
         finally:
             self._stages.remove_credentials(stage)
         self._budget.spend(result.transcript.cost)
         return result
 
-    def _work(self, stage: Stage, result: RunResult) -> Work:
-        return Work(result.transcript, stage.work, self._skill.source, self._cancel)
-
     def _grade(self, job: Job, work: Work) -> tuple[Grade, ...]:
         graders = [each for each in job.case.graders if not each.arms or job.arm in each.arms]
         sentences = [each for each in graders if each.kind == SENTENCE]
         verdicts = iter(judge(sentences, job.case, work, self._judge()) if sentences else ())
-        grades: list[Grade] = []
-        for each in graders:
-            if each.kind == SENTENCE:
-                grades.append(next(verdicts))
-            elif each.kind in EXACT:
-                grades.append(grade(each, work))
-            else:
-                reason = f"graders of type '{each.kind}' are not judged"
-                grades.append(Grade(each.text or each.kind, None, reason))
-        return tuple(grades)
+        return tuple(next(verdicts) if each.kind == SENTENCE else grade(each, work) for each in graders)
 
     def _judge(self) -> Ask:
+        """Return a judge: the command for it, or the same agent without tools and skills."""
         if self._options.judge_command:
-            return command_judge(parse_judge(self._options.judge_command, "--judge-command"), self._cancel)
+            return command_judge(self._options.judge_command, self._cancel)
 
-        def run(prompt: str) -> Transcript:
+        def ask(question: dict[str, Any]) -> str:
             if self._budget.is_spent():
                 raise JudgeFailed("--max-cost was reached")
             stages = replace(self._stages, runner=self._runner.as_judge(), library=())
             with stages.open("") as stage:
-                result = self._run(stage, prompt, None, self._options.timeout, arm=WITHOUT)
-            if result.outcome in (Outcome.ERROR, Outcome.TIMEOUT):
+                result = self._run(stage, Case("judge", write_prompt(question), ""), WITHOUT)
+            if result.reason:
                 raise JudgeFailed(result.reason)
-            return result.transcript
+            return result.transcript.answer
 
-        return agent_judge(run)
+        return ask
 
-    def _record(
-        self, case: Case, arm: str, number: int, result: RunResult, grades: tuple[Grade, ...]
-    ) -> Record:
+    def _record(self, job: Job, result: RunResult, grades: tuple[Grade, ...]) -> Record:
         transcript = result.transcript
+        reason = result.reason
+        if job is self._canary and transcript.answer and result.outcome is not Outcome.FIRED:
+            reason = reason or f"it answered: {' '.join(transcript.answer.split())[:200]}"
         return Record(
-            case=case.name,
-            agent=self._runner.agent,
-            arm=arm,
-            run=number,
+            case=job.case.name,
+            arm=job.arm,
+            run=job.number,
             outcome=result.outcome,
-            reason=blot(result.reason, self._secrets),
+            reason=blot(reason, self._secrets),
             seconds=round(result.seconds, 3),
             tokens=transcript.tokens,
             cost=transcript.cost,
@@ -333,41 +300,29 @@ class Trial:
             calls=len(transcript.calls),
             grades=tuple(replace(each, evidence=blot(each.evidence, self._secrets)) for each in grades),
             answered=result.answered,
+            listed=self._listed,
         )
 
     def _folder(self, job: Job) -> str:
+        if job is self._canary:
+            return os.path.join(self._results, "canary")
         return run_folder(self._results, job.case, job.arm, job.number)
 
-    def _kept(self, case: Case | None, arm: str, number: int) -> str:
+    def _kept(self, job: Job) -> str:
         """Return the folder of a run in the cache, by all that it depends on."""
-        program = os.stat(os.path.realpath(self._runner.find_program()))
-        stages = self._stages
-        value = {
-            "format": FORMAT,
-            "skill": self._digests[arm],
-            "name": self._skill.name,
-            "case": asdict(case) if case else None,
-            "arm": arm if case and any(grader.arms for grader in case.graders) else "",
-            "files": [_stamp(self._skill.source, name) for name in (case.files if case else ())],
-            "agent": [self._runner.agent, *self._runner.command, program.st_size, program.st_mtime_ns],
-            "fired": self._runner.fired.pattern if self._runner.fired else "",
-            "endpoint": sorted(value for name, value in stages.passed_on.items() if not is_secret(name)),
-            "model": self._options.model,
-            "judge": self._options.judge_command,
-            "library": [_stamp(path, SKILL_FILE) for path in stages.library],
-            "raw": self._options.raw,
-            "run": number,
-        }
-        key = hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:40]
-        return os.path.join(self._workspace, "cache", key)
-
-
-_CANARY_CASE = Case("canary", _CANARY, "")
-
-
-def _explain(result: RunResult) -> str:
-    answer = " ".join(result.transcript.answer.split())[:200]
-    return result.reason or (f"it answered: {answer}" if answer else result.outcome.value)
+        case, runner, options = job.case, self._runner, self._options
+        program = os.stat(os.path.realpath(runner.find_program()))
+        settings = (value for name, value in self._stages.passed_on.items() if not is_secret(name))
+        depends_on = (
+            *(self._digests[job.arm], self._skill.name, case, job.number),
+            job.arm if any(grader.arms for grader in case.graders) else "",
+            [_stamp(self._skill.source, name) for name in case.files],
+            *(runner.agent, runner.command, runner.fired and runner.fired.pattern),
+            *(program.st_size, program.st_mtime_ns),
+            *(options.model, options.judge_command, options.raw, sorted(settings)),
+            [_stamp(path, SKILL_FILE) for path in self._stages.library],
+        )
+        return cache_folder(self._workspace, repr(depends_on))
 
 
 def _reason(error: Exception) -> str:
@@ -379,7 +334,7 @@ def _reason(error: Exception) -> str:
 
 def _find_library(runner: Runner) -> list[str]:
     """Return the folders of the other skills that the user's agent has; the first of a name counts."""
-    rule = read_rules().get(runner.target)
+    rule = read_rules().get(runner.build_target)
     found: dict[str, str] = {}
     for top in rule.user_folders() if rule else ():
         for name in list_names(top):

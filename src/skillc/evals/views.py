@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from skillc.evals.report import AgentReport, ArmResult, CaseResult, Evaluation, describe
-from skillc.evals.results import WITH
-from skillc.evals.run import Outcome
+from skillc.evals.report import CELLS, AgentReport, ArmResult, CaseResult, Evaluation, describe
 from skillc.text import count_of, cut, one_line
 
 MAX_CASES = 40  # that are listed in text
@@ -20,32 +18,20 @@ def text_lines(evaluation: Evaluation) -> Iterator[str]:
     """Yield what a person reads first."""
     for skill in evaluation.skills:
         for report in skill.agents:
-            yield one_line(f"{skill.skill}, {agent_title(report)}: {report.summary}")
+            yield one_line(f"{skill.skill}, {report.title}: {report.summary}")
             if report.problem is None:
                 yield from (f"  {line}" for line in _details(report))
         yield f"  results  {skill.folder}"
 
 
-def agent_title(report: AgentReport) -> str:
-    """Return the agent with its version and model."""
-    version = f" {report.version}" if report.version else ""
-    return f"{report.agent}{version}{f' ({report.model})' if report.model else ''}"
-
-
 def _details(report: AgentReport) -> Iterator[str]:
     for name, arm in report.arms.items():
-        lost = f"; {arm.unanswered} without an answer that can be judged" if arm.unanswered else ""
-        yield f"{name:<8} {count_of(arm.runs, 'run')}: {_list_outcomes(arm.outcomes)}{lost}"
-        if arm.tasks is not None:
-            yield f"         {describe(arm.rate)} of the tasks done{_chances(arm)}"
-        tokens = "tokens unknown" if arm.tokens is None else f"{arm.tokens:,.0f} tokens"
-        cost = "cost unknown" if arm.cost is None else f"${arm.cost:.4f}"
-        yield f"         {arm.seconds or 0:.1f} s, {tokens}, {cost}, on average"
-    if report.triggers is not None and report.triggers.positives:
+        yield from _describe_arm(name, arm)
+    if report.triggers is not None and report.triggers.rates[2].cases:
         yield f"fired    in {describe(report.triggers.rates[2])} of all runs where it should"
-    wrong = [case for case in report.cases if is_wrong(case)]
+    wrong = [case for case in report.cases if case.is_wrong]
     for case in wrong[:MAX_CASES]:
-        yield f"case     {cut(one_line(case.case), 60)}: {explain_case(case)}"
+        yield f"case     {cut(one_line(case.case), 60)}: {case.describe()}"
     if len(wrong) > MAX_CASES:
         yield f"case     and {len(wrong) - MAX_CASES} more, in report.json"
     for reason, count in report.skipped()[:MAX_REASONS]:
@@ -59,38 +45,17 @@ def _details(report: AgentReport) -> Iterator[str]:
         yield "note     your home was not hidden from the agent: bubblewrap does not work here"
 
 
-def _list_outcomes(outcomes: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
-
-
-def _chances(arm: ArmResult) -> str:
-    """Say how often one of the runs of a case passes, and how often each; empty where it has but one."""
-    if arm.runs_each < 2 or arm.pass_at is None or arm.pass_all is None:
-        return ""
-    return f"; once in {arm.runs_each} runs {100 * arm.pass_at:.0f}%, each time {100 * arm.pass_all:.0f}%"
-
-
-def is_wrong(case: CaseResult) -> bool:
-    """Return whether a case has something to look at."""
-    if case.problems:
-        return True
-    fired = case.arms.get(WITH, {}).get(Outcome.FIRED.value, 0)
-    missed = case.arms.get(WITH, {}).get(Outcome.NOT_CHOSEN.value, 0)
-    if case.should_fire is not None and (fired > missed) != case.should_fire:
-        return True
-    passed, total = case.passed.get(WITH, (0, 0))
-    return 2 * passed <= total and total > 0
-
-
-def explain_case(case: CaseResult) -> str:
-    """Say what became of a case in each arm."""
-    parts = []
-    for arm, outcomes in case.arms.items():
-        passed = f", {case.passed[arm][0]} of {case.passed[arm][1]} passed" if arm in case.passed else ""
-        parts.append(f"{arm} {_list_outcomes(outcomes)}{passed}")
-    if case.should_fire is not None:
-        parts.append("should fire" if case.should_fire else "should not fire")
-    return one_line("; ".join([*parts, *case.problems[:2]]))
+def _describe_arm(name: str, arm: ArmResult) -> Iterator[str]:
+    _, tasks, outcomes, tokens, seconds, cost = arm.cells()
+    lost = f"; {arm.unanswered} without an answer that can be judged" if arm.unanswered else ""
+    yield f"{name:<8} {count_of(arm.runs, 'run')}: {outcomes}{lost}"
+    if tasks:
+        chances = ""
+        if arm.runs_each > 1 and arm.pass_at is not None and arm.pass_all is not None:
+            once, always = 100 * arm.pass_at, 100 * arm.pass_all
+            chances = f"; once in {arm.runs_each} runs {once:.0f}%, each time {always:.0f}%"
+        yield f"         {tasks} of the tasks done{chances}"
+    yield f"         on average {seconds} s, tokens {tokens}, cost {cost}"
 
 
 def markdown(evaluation: Evaluation) -> str:
@@ -98,22 +63,17 @@ def markdown(evaluation: Evaluation) -> str:
     lines = ["# Evaluation", ""]
     for skill in evaluation.skills:
         for report in skill.agents:
-            lines += [f"## {_plain(skill.skill)}, {_plain(agent_title(report))}", ""]
-            lines += [f"**{_plain(report.summary)}**", "", *_table(report)]
-            wrong = [case for case in report.cases if is_wrong(case)]
-            lines += ["", *(f"- {_plain(case.case)}: {_plain(explain_case(case))}" for case in wrong), ""]
+            lines += [
+                f"## {_plain(f'{skill.skill}, {report.title}')}",
+                "",
+                f"**{_plain(report.summary)}**",
+                "",
+            ]
+            rows = [CELLS, ["---"] * len(CELLS), *((name, *arm.cells()) for name, arm in report.arms.items())]
+            lines += [f"| {' | '.join(row)} |" for row in rows if report.arms]
+            wrong = [case for case in report.cases if case.is_wrong]
+            lines += ["", *(f"- {_plain(f'{case.case}: {case.describe()}')}" for case in wrong), ""]
     return "\n".join(lines)
-
-
-def _table(report: AgentReport) -> Iterator[str]:
-    if report.arms:
-        yield "| arm | runs | tasks done | outcomes | tokens | seconds |"
-        yield "| --- | --- | --- | --- | --- | --- |"
-    for name, arm in report.arms.items():
-        outcomes = _list_outcomes(arm.outcomes)
-        tokens = "unknown" if arm.tokens is None else f"{arm.tokens:,.0f}"
-        tasks = describe(arm.rate) if arm.tasks is not None else ""
-        yield f"| {' | '.join(map(str, (name, arm.runs, tasks, outcomes, tokens, arm.seconds)))} |"
 
 
 def _plain(text: str) -> str:
@@ -128,21 +88,21 @@ def junit(evaluation: Evaluation) -> str:
 
 
 def _suite(skill: str, report: AgentReport) -> str:
-    name = quoteattr(_xml(f"{skill} {report.agent}"))
+    name = _quote(f"{skill} {report.agent}")
     if report.problem is not None:
-        test = f'<testcase name="canary"><error message={quoteattr(_xml(report.summary))}/></testcase>'
+        test = f'<testcase name="canary"><error message={_quote(report.summary)}/></testcase>'
         return f'<testsuite name={name} tests="1" errors="1">{test}</testsuite>'
     tests = "".join(_test(skill, case) for case in report.cases)
-    wrong = sum(is_wrong(case) for case in report.cases)
+    wrong = sum(case.is_wrong for case in report.cases)
     return f'<testsuite name={name} tests="{len(report.cases)}" failures="{wrong}">{tests}</testsuite>'
 
 
 def _test(skill: str, case: CaseResult) -> str:
-    message = quoteattr(_xml(explain_case(case)))
-    body = f"<failure message={message}>{escape(_xml(case.prompt))}</failure>" if is_wrong(case) else ""
-    return f"<testcase classname={quoteattr(_xml(skill))} name={quoteattr(_xml(case.case))}>{body}</testcase>"
+    prompt = escape(_NOT_XML.sub("", case.prompt))
+    body = f"<failure message={_quote(case.describe())}>{prompt}</failure>" if case.is_wrong else ""
+    return f"<testcase classname={_quote(skill)} name={_quote(case.case)}>{body}</testcase>"
 
 
-def _xml(text: str) -> str:
-    """Return text without the characters that XML can't hold."""
-    return _NOT_XML.sub("", text)
+def _quote(text: str) -> str:
+    """Return an attribute's value, without the characters that XML can't hold."""
+    return quoteattr(_NOT_XML.sub("", text))

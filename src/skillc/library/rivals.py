@@ -7,6 +7,7 @@ say what an agent does: whether one stays quiet is for a run to show.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from skillc.errors import EmptyQuery
@@ -50,8 +51,8 @@ class Ranking:
             [*([] if skill.is_stored else [_alone(skill)]), *folders] if folders is not None else None
         )
 
-    def rank(self, prompt: str) -> Rank:
-        """Return where the skill stands for a prompt."""
+    def rank(self, prompt: str, acceptable: Collection[str] = ()) -> Rank:
+        """Return where the skill stands for a prompt; `acceptable` skills, by name, are no rivals."""
         try:
             found = self._find(prompt)
         except EmptyQuery:
@@ -63,7 +64,11 @@ class Ranking:
             None if place is None else place + 1,
             own.confidence if own else None,
             own is not None and place is not None and place < AMONG and own.confidence >= OFFER_CONFIDENCE,
-            tuple(Rival(each.id, each.confidence) for each in before[:MAX_RIVALS]),
+            tuple(
+                Rival(each.id, each.confidence)
+                for each in before[:MAX_RIVALS]
+                if each.id.rpartition("/")[2] not in acceptable
+            ),
         )
 
     def _find(self, prompt: str) -> list[FoundSkill]:

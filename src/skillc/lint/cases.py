@@ -28,8 +28,8 @@ def check(skill: Skill, settings: Settings) -> Iterator[Problem]:
 def _check_ranks(skill: Skill, triggers: list[Case]) -> Iterator[Problem]:
     ranking = Ranking(skill, skill.root)
     for case in triggers:
-        rank = ranking.rank(case.prompt)
-        rivals = [rival.id for rival in rank.rivals if rival.id.rpartition("/")[2] not in case.acceptable]
+        rank = ranking.rank(case.prompt, case.acceptable)
+        rivals = [rival.id for rival in rank.rivals]
         if case.should_fire and rank.rank != 1 and rivals:
             yield Problem("SKL602", f"'{case.name}' leads to {', '.join(rivals)} first", case.file)
         elif not case.should_fire and rank.rank == 1 and rank.offered:

@@ -1,0 +1,177 @@
+"""Sum up the runs of one agent: what each arm came to, how the arms compare, and a verdict in words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from statistics import fmean
+from typing import Any
+
+from skillc.contract import extend
+from skillc.evals.report import AGAINST, AgentReport, ArmResult, CaseResult, Comparison, Triggers, describe
+from skillc.evals.results import ARMS, OLD, WITH, WITHOUT, Record
+from skillc.evals.run import MEASURED, Outcome
+from skillc.evals.statistics import (
+    Counts,
+    is_majority,
+    paired_lift,
+    pass_all,
+    pass_at,
+    rate_of_runs,
+    trigger_rates,
+    wilson,
+)
+from skillc.skills.cases import Case
+from skillc.text import count_of
+
+Runs = Mapping[tuple[str, str], list[Record]]  # by case and arm
+
+
+def summarise(
+    cases: Sequence[Case], records: Sequence[Record], facts: Mapping[str, Any], problem: str | None
+) -> AgentReport:
+    """Return the report of one agent; `facts` are those fields that do not come from the runs."""
+    runs: Runs = defaultdict(list)
+    for record in records:
+        runs[record.case, record.arm].append(record)
+    tasks = [case for case in cases if case.graders]
+    prompts = [case for case in cases if case.should_fire is not None]
+    over = {arm: _compare(arm, tasks, runs, _count_passed, "answered") for arm in (WITHOUT, OLD)}
+    of_prompts = _compare(OLD, prompts, runs, _count_right, "is_measured")
+    compared = over[WITHOUT] or over[OLD] or of_prompts
+    report = AgentReport(
+        arms={arm: _arm(arm, tasks, runs) for arm in ARMS if any(each.arm == arm for each in records)},
+        triggers=_triggers(prompts, runs),
+        lift=over[WITHOUT],
+        lift_over_old=over[OLD],
+        trigger_lift_over_old=of_prompts,
+        verdict=compared.effect.value if compared and not compared.withheld else None,
+        summary="",
+        problem=problem,
+        cases=tuple(_case(facts["agent"], case, runs) for case in cases if records),
+        records=tuple(records),
+        **facts,
+    )
+    return replace(report, summary=_write_summary(report))
+
+
+def _count_fired(case: Case, records: Iterable[Record]) -> Counts:
+    """Return how many runs fired, of those that measure it."""
+    measured = [record.outcome for record in records if record.is_measured]
+    return measured.count(Outcome.FIRED), len(measured)
+
+
+def _count_right(case: Case, records: Iterable[Record]) -> Counts:
+    """Return how many runs fired where they should, or did not where they should not."""
+    fired, total = _count_fired(case, records)
+    return fired if case.should_fire else total - fired, total
+
+
+def _count_passed(case: Case, records: Iterable[Record]) -> Counts:
+    """Return how many runs pass, of those that could be judged."""
+    verdicts = [record.passed for record in records if record.passed is not None]
+    return sum(verdicts), len(verdicts)
+
+
+def _triggers(prompts: Sequence[Case], runs: Runs) -> Triggers | None:
+    counts = [(case, _count_fired(case, runs[case.name, WITH])) for case in prompts]
+    counts = [(case, count) for case, count in counts if count[1]]
+    if not counts:
+        return None
+    rates = trigger_rates([(bool(case.should_fire), is_majority(*count)) for case, count in counts])
+    fired = rate_of_runs([count for case, count in counts if case.should_fire])
+    return Triggers(
+        rates.recall.value,
+        rates.precision.value,
+        rates.recall.interval,
+        rates.precision.interval,
+        rates.accuracy.value,
+        fired.value,
+        fired.interval,
+        len(counts),
+        (rates.recall, rates.precision, fired),
+    )
+
+
+def _arm(arm: str, tasks: Sequence[Case], runs: Runs) -> ArmResult:
+    own = [record for (_, name), records in runs.items() if name == arm for record in records]
+    counts = [count for case in tasks if (count := _count_passed(case, runs[case.name, arm]))[1]]
+    each = min((total for _, total in counts), default=0)
+    rate = wilson(sum(is_majority(*count) for count in counts), len(counts))
+    return ArmResult(
+        len(own),
+        dict(sorted(Counter(record.outcome.value for record in own).items())),
+        sum(not record.answered for record in own),
+        rate.value,
+        rate.interval,
+        pass_at(each, counts) if each else None,
+        pass_all(each, counts) if each else None,
+        each,
+        _mean(record.seconds for record in own),
+        _mean(record.tokens for record in own),
+        _mean((record.cost for record in own), 4),
+        rate,
+    )
+
+
+def _mean(values: Iterable[float | None], digits: int = 1) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(fmean(known), digits) if known else None
+
+
+_LOST = {"answered": "have no answer that can be judged", "is_measured": "do not say whether it fires"}
+
+
+def _compare(
+    other: str,
+    cases: Sequence[Case],
+    runs: Runs,
+    count: Callable[[Case, Iterable[Record]], Counts],
+    needed: str,
+) -> Comparison | None:
+    """Compare the skill with another arm; None where that was not run.
+
+    Where the arms differ in runs that are not what is `needed`, a property of records, they can't be
+    compared: what was lost may be what went wrong.
+    """
+    if not any(runs[case.name, other] for case in cases):
+        return None
+    pairs = [(count(case, runs[case.name, WITH]), count(case, runs[case.name, other])) for case in cases]
+    is_told = attrgetter(needed)
+    own, others = (
+        sum(not is_told(record) for case in cases for record in runs[case.name, arm]) for arm in (WITH, other)
+    )
+    reason = f"{count_of(own, 'run')} with the skill and {others} {AGAINST[other]} {_LOST[needed]}"
+    withheld = None if own == others else f"{reason}, so the arms can't be compared"
+    return extend(Comparison, paired_lift(pairs), withheld=withheld)
+
+
+def _case(agent: str, case: Case, runs: Runs) -> CaseResult:
+    arms = {arm: runs[case.name, arm] for arm in ARMS if runs[case.name, arm]}
+    reasons = dict.fromkeys(record.reason for records in arms.values() for record in records)
+    return CaseResult(
+        case.name,
+        agent,
+        case.prompt,
+        case.should_fire,
+        {arm: Counter(record.outcome.value for record in records) for arm, records in arms.items()},
+        {arm: count for arm in arms if (count := _count_passed(case, arms[arm]))[1]},
+        tuple(filter(None, reasons)),
+    )
+
+
+def _write_summary(report: AgentReport) -> str:
+    """Say in a sentence or two what the counts allow to say."""
+    if report.problem is not None:
+        return f"not measured: {report.problem}"
+    parts = [report.triggers.describe()] if report.triggers is not None else []
+    parts += [each.describe(other, unit) for other, unit, each in report.comparisons()]
+    if report.lift is None and report.lift_over_old is None and report.tasks.cases:
+        parts.append(f"does {describe(report.tasks)} of the tasks")
+    if not parts:
+        lost = Counter(r.reason or r.outcome.value for r in report.records if r.outcome not in MEASURED)
+        [(reason, _), *_] = [*lost.most_common(1), *report.skipped(), ("no run was made", 0)]
+        return f"not measured: {reason}"
+    return "; ".join(parts)
