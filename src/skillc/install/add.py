@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
+from skillc import paths
+from skillc.audit import BLOCK, REVIEW
 from skillc.compiler import (
     PublishOptions,
     Target,
@@ -21,33 +23,29 @@ from skillc.compiler import (
     publish_skill,
     record_publications,
 )
-from skillc.contract import HIDDEN, hidden
+from skillc.contract import HIDDEN, encode, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.address import parse_origin
 from skillc.install.companions import bring_along
-from skillc.install.entry import LINK, LockEntry, make_entry
-from skillc.install.installed import COPY
-from skillc.install.lock import lock_folder, read_lock, skill_of, target_scope
-from skillc.install.offers import Offer, OfferMaker, check_offers, describe_offers, is_there
+from skillc.install.entry import COPY, LINK, LockEntry, make_entry
+from skillc.install.lock import choose_root, lock_folder, read_lock, skill_of, target_scope
+from skillc.install.offers import MAX_LISTED, Offer, OfferMaker, check_offers, is_there
 from skillc.install.state import find_edited
-from skillc.install.store import (
-    FetchedSkill,
-    choose_root,
-    in_batches,
-    put_skill,
-    record_entries,
-)
+from skillc.install.store import FetchedSkill, in_batches, put_skill, record_entries
 from skillc.install.update import Updater
 from skillc.install.versions import Latest
 from skillc.library.records import is_path_target, lock_store
-from skillc.listing import describe_targets
-from skillc.origins import require_same
+from skillc.listing import describe_targets, join_targets
+from skillc.origins import NONE, NOT_SAFE, describe_change, require_same
 from skillc.settings import Settings
 from skillc.surface import Here, Person, Steps
-from skillc.text import one_line
+from skillc.text import count_of, cut, first_of, fold_line, one_line
 
 REASON = "replaced by 'skc add'"
 DECLINED = "nothing added; --yes adds without asking"
+MAX_FINDINGS = 5  # of an audit, in the description
+MAX_ASKS = 6  # of one kind
+WIDTH = 90  # columns of a description
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def add_skills(
         origins = [parse_origin(text, here.cwd, frozenset(hosts)) for text in sources]
         maker = OfferMaker(here, root, stack, everything)
         offers = bring_along(maker, maker.make(origins, list(skills)), yes=yes, dry_run=dry_run)
-        lines = list(describe_offers(offers, root, places))
+        lines = list(_describe_offers(offers, root, places))
         text = "\n".join(lines)
         try:
             check_offers(offers, root, places, accept=accept_blocks)
@@ -146,6 +144,47 @@ def add_skills(
                 adding.publish(adding.put(batch), settings)
     here.renew_listings()
     return _make_result(adding.additions, adding.failures)
+
+
+def _describe_offers(offers: Sequence[Offer], root: str, targets: Sequence[Target]) -> Iterator[str]:
+    """Yield what is known of skills before anything is written, for a person who decides."""
+    for offer in offers[:MAX_LISTED]:
+        yield from map(one_line, _describe_offer(offer))
+    if len(offers) > MAX_LISTED:
+        yield f"and {len(offers) - MAX_LISTED} more"
+    if any(offer.signature.state != NONE for offer in offers):
+        yield NOT_SAFE
+    names = join_targets(targets)
+    yield one_line(f"into      {paths.skills_store(root)}")
+    yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
+
+
+def _describe_offer(offer: Offer) -> Iterator[str]:
+    report = offer.report
+    state = "  (unchanged)" if offer.is_there else ""
+    if offer.last is not None:
+        state = f"  (in the place of {offer.last.version_name}; your edits are merged)"
+    yield f"{offer.id}{state}  {cut(fold_line(offer.description), WIDTH)}"
+    path = f", {offer.candidate.path}" if offer.candidate.path else ""
+    version = f", commit {offer.commit}" if offer.commit else ""
+    version += f", version {offer.version}" if offer.version else ""
+    yield f"  from      {offer.origin.label()}{path}{version}"
+    yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
+    asks = [f"{kind} {first_of(values, MAX_ASKS)}" for kind, values in encode(report.asks).items() if values]
+    yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
+    change = describe_change(offer.last.signer if offer.last else None, offer.signature)
+    yield f"  signer    {change or offer.signature.line()}"
+    levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
+    yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
+    yield from (f"  {line}" for line in offer.requirements.lines())
+    if missing := offer.requirements.missing_here():
+        yield f"  missing   {first_of(missing, MAX_ASKS)}"
+    findings = [finding for finding in report.findings if finding.level in (BLOCK, REVIEW)]
+    for finding in findings[:MAX_FINDINGS]:
+        place = f"{finding.file}:{finding.line}"
+        yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
+    if len(findings) > MAX_FINDINGS:
+        yield f"            and {len(findings) - MAX_FINDINGS} more"
 
 
 def _refuse_moves(offers: Sequence[Offer]) -> None:

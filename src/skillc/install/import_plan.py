@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +17,10 @@ from skillc.errors import (
     SkillcError,
     unexpected,
 )
-from skillc.install.store import choose_root
+from skillc.install.lock import choose_root
 from skillc.library import GLOBAL, PROJECT, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote
-from skillc.skills import list_files
+from skillc.skills import digest_skill, list_files
 from skillc.skills.document import parse, read_main_file, read_metadata
 
 MOVED, COPIED, LINKED = "moved", "copied", "linked"
@@ -133,11 +132,10 @@ class _Planner:
         root = store if self.scope == PROJECT else paths.user_home() or ""
         places: dict[str, Place] = {}
         for agent in read_agents():
-            directory = agent.project if self.scope == PROJECT else agent.user
+            directory, path = agent.relative(self.scope), agent.folder(self.scope, root)
             # A project's plain `skills` may be anything; it counts as an agent's only if the agent is named.
             is_certain = directory[:1] == "." or self.scope != PROJECT or len(names) == 1
-            if agent.name in names and directory and root and is_certain:
-                path = os.path.join(root, *directory.split("/"))
+            if agent.name in names and path and is_certain:
                 if self.scope == PROJECT and self._leads_out(path, root):
                     continue
                 name = directory if path in places else agent.name  # several agents share .agents/skills
@@ -296,11 +294,6 @@ def _is_taken(destination: str) -> bool:
 def is_same(one: str, other: str) -> bool:
     """Return whether two skills have the same files with the same bytes, hidden ones included."""
     try:
-        files = {file.name: file for file in list_files(one, hidden=True)}
-        others = {file.name: file for file in list_files(other, hidden=True)}
-        sizes = {name: file.size for name, file in files.items()}
-        if sizes != {name: file.size for name, file in others.items()}:
-            return False
-        return all(filecmp.cmp(file.path, others[name].path, shallow=False) for name, file in files.items())
+        return digest_skill(one).hashes == digest_skill(other).hashes
     except Exception:  # what can't be compared is not the same
         return False

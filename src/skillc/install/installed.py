@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from skillc import paths
 from skillc.compiler import (
     OBSOLETE,
-    existing_directories,
     find_build,
     find_deployments,
     find_edited_builds,
@@ -26,18 +25,18 @@ from skillc.compiler import (
     inspect_deployment,
 )
 from skillc.errors import Diagnostic, InvalidConfiguration, InvalidSkill, SkillcError, warning
+from skillc.install.entry import COPY
 from skillc.install.lock import lock_file, lock_folder, read_lock, store_folder
 from skillc.install.skill_info import (
     EDITED,
     LINK,
     OTHER,
     AgentSkill,
-    ForeignSkill,
     InstalledSkills,
     SkillInfo,
     TokenCounts,
     Use,
-    advise_import,
+    find_foreign,
 )
 from skillc.install.state import (
     KnownVersion,
@@ -48,11 +47,8 @@ from skillc.install.state import (
     stamp_folder,
 )
 from skillc.library import (
-    GLOBAL,
     PROJECT,
     Skill,
-    is_compiled,
-    is_skill,
     locate_installed,
     read_import,
     stored_skills,
@@ -67,7 +63,6 @@ if TYPE_CHECKING:
 
 KIND = "list"  # of notes
 TIME_OUT = 5.0  # seconds for reading the texts of new skills; the next list goes on with the rest
-COPY = "copy"  # the method of a deployment
 
 
 def list_installed(
@@ -153,35 +148,6 @@ def _licence_of(skill: Skill) -> str | None:
 
     front = parse(read_main_file(skill.source)).frontmatter
     return find_licence(skill.source, front.fields.get("license") if front else None).label or None
-
-
-def find_foreign(cwd: str) -> list[ForeignSkill]:
-    """Return the skills in agents' directories that came from elsewhere, in the order of their paths.
-
-    Links stay what they are. A project's plain `skills` may be anything. What an import would do with each is
-    for `import_plan` to say, which reads them.
-    """
-    project = next(paths.project_roots(cwd), "")
-    skills = []
-    for directory in sorted(existing_directories(cwd)):
-        scope = PROJECT if project and paths.is_inside(directory, project) else GLOBAL
-        is_store = f"{os.path.realpath(directory)}{os.sep}".endswith(paths.skills_store(os.sep) + os.sep)
-        if is_store or directory == os.path.join(project, "skills"):
-            continue
-        for name in paths.list_names(directory):
-            folder = os.path.join(directory, name)
-            if name[0] != "." and not paths.is_link(folder) and is_skill(folder) and not is_compiled(folder):
-                skills.append(ForeignSkill(name, folder, scope))
-    return skills
-
-
-def advise_foreign(cwd: str, *, is_first: bool = False) -> list[str]:
-    """Return what to do with the skills in agents' directories that came from elsewhere, in lines.
-
-    If it `is_first`, there is no other skill: what to do then.
-    """
-    lines = list(advise_import(find_foreign(cwd)))
-    return ["No skills yet.", *(lines or ["'skc init <name>' makes one."])] if is_first else lines
 
 
 class _Stores:

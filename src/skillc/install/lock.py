@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from skillc import atomic, errors, paths
 from skillc.errors import Diagnostic, warning
 from skillc.install.entry import KEYS, OWN, LockEntry
-from skillc.library import GLOBAL, PROJECT, Skill, is_path, resolve_installed
+from skillc.library import GLOBAL, PROJECT, Skill, import_root, is_path, resolve_installed
 from skillc.skills import is_name, to_segment
 from skillc.spelling import suggest
 
@@ -46,6 +46,13 @@ def find_root(cwd: str, *, is_global: bool = False) -> str:
             for root in roots:
                 return root
     return paths.require_home()
+
+
+def choose_root(cwd: str, scope: str = "") -> str:
+    """Return whose store new skills go into: the project around `cwd`, or the home if there is no project."""
+    if scope == GLOBAL:
+        return paths.require_home()
+    return next(paths.project_roots(cwd), os.path.realpath(cwd)) if scope == PROJECT else import_root(cwd)[1]
 
 
 def lock_file(root: str) -> str:

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from skillc import paths
-from skillc.audit import BLOCK, REVIEW, Audit, Policy, audit_folder, read_policy
+from skillc.audit import Audit, Policy, audit_folder, read_policy
 from skillc.compiler import Publication, Target
-from skillc.contract import HIDDEN, encode, hidden, optional
+from skillc.contract import HIDDEN, hidden, optional
 from skillc.errors import InvalidOption, InvalidSkill, OriginNotFound, SkillExists, warning
 from skillc.install.audit import admit_signer, check_blocks
 from skillc.install.download import open_download
@@ -25,15 +25,11 @@ from skillc.install.origin import FILE, Candidate, Download, Origin
 from skillc.library import is_compiled, read_import
 from skillc.library.records import read_deployments
 from skillc.lint import estimate
-from skillc.listing import join_targets
 from skillc.origins import (
-    NONE,
-    NOT_SAFE,
     Evidence,
     Requirements,
     Signature,
     Trust,
-    describe_change,
     read_requirements,
     read_trust,
 )
@@ -41,13 +37,10 @@ from skillc.skills import digest_files, list_files
 from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.spelling import suggest
 from skillc.surface import Here
-from skillc.text import count_of, cut, first_of, fold_line, one_line
+from skillc.text import first_of
 
 MAX_SAMPLE = 256 << 10  # characters of a SKILL.md whose tokens are counted
 MAX_LISTED = 50  # skills in one list
-MAX_FINDINGS = 5  # of an audit, in the description
-MAX_ASKS = 6  # of one kind
-WIDTH = 90  # columns of a description
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,44 +336,3 @@ def _check_target(skill: str, target: str, path: str, source: str, owner: str | 
         raise SkillExists(skill, hint)
     if owner is not None and owner != source and os.path.isdir(owner):
         raise SkillExists(skill, f"hint: '{path}' is deployed from '{owner}'; --target names other agents")
-
-
-def describe_offers(offers: Sequence[Offer], root: str, targets: Sequence[Target]) -> Iterator[str]:
-    """Yield what is known of skills before anything is written, for a person who decides."""
-    for offer in offers[:MAX_LISTED]:
-        yield from map(one_line, _describe(offer))
-    if len(offers) > MAX_LISTED:
-        yield f"and {len(offers) - MAX_LISTED} more"
-    if any(offer.signature.state != NONE for offer in offers):
-        yield NOT_SAFE
-    names = join_targets(targets)
-    yield one_line(f"into      {paths.skills_store(root)}")
-    yield one_line(f"agents    {names or 'none: no agent is installed here; --target names one'}")
-
-
-def _describe(offer: Offer) -> Iterator[str]:
-    report = offer.report
-    state = "  (unchanged)" if offer.is_there else ""
-    if offer.last is not None:
-        state = f"  (in the place of {offer.last.version_name}; your edits are merged)"
-    yield f"{offer.id}{state}  {cut(fold_line(offer.description), WIDTH)}"
-    path = f", {offer.candidate.path}" if offer.candidate.path else ""
-    version = f", commit {offer.commit}" if offer.commit else ""
-    version += f", version {offer.version}" if offer.version else ""
-    yield f"  from      {offer.origin.label()}{path}{version}"
-    yield f"  files     {offer.files:,}, {offer.size:,} bytes, about {offer.tokens:,} tokens in SKILL.md"
-    asks = [f"{kind} {first_of(values, MAX_ASKS)}" for kind, values in encode(report.asks).items() if values]
-    yield f"  asks for  {'; '.join(asks) or 'nothing that the audit knows'}"
-    change = describe_change(offer.last.signer if offer.last else None, offer.signature)
-    yield f"  signer    {change or offer.signature.line()}"
-    levels = {"block": report.blocks, "review": report.reviews, "note": report.notes}
-    yield f"  audit     {', '.join(count_of(number, level) for level, number in levels.items())}"
-    yield from (f"  {line}" for line in offer.requirements.lines())
-    if missing := offer.requirements.missing_here():
-        yield f"  missing   {first_of(missing, MAX_ASKS)}"
-    findings = [finding for finding in report.findings if finding.level in (BLOCK, REVIEW)]
-    for finding in findings[:MAX_FINDINGS]:
-        place = f"{finding.file}:{finding.line}"
-        yield f"            {finding.level} {finding.rule.id} {place}: {cut(finding.message, WIDTH)}"
-    if len(findings) > MAX_FINDINGS:
-        yield f"            and {len(findings) - MAX_FINDINGS} more"

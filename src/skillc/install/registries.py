@@ -18,24 +18,21 @@ chosen; where it is locked, it is still fetched (W093).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skillc import paths, remotes
+from skillc import remotes
 from skillc.errors import (
     InvalidOption,
     InvalidParameter,
     InvalidSkillId,
     OriginNotFound,
     RegistryRefused,
-    SkillcError,
     SkillNotFound,
 )
-from skillc.install.lock import read_lock, skill_of
 from skillc.install.origin import (
     CLAWHUB,
     OURS,
@@ -49,9 +46,6 @@ from skillc.install.origin import (
     open_session,
     origin_errors,
 )
-from skillc.install.state import installed_roots
-from skillc.library import GLOBAL, Skill, copy_path, list_copies
-from skillc.library.repositories import SkillsConfig
 from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.remotes.http import find_token, parse_registry, read_credentials
 from skillc.skills import SkillId
@@ -302,52 +296,3 @@ def _bases(address: str, root: str) -> list[str]:
 
 def _open(base: str) -> RegistryApi:
     return remotes.RegistryApi(base, find_token(base))
-
-
-def find_shared(registry: str, cwd: str) -> dict[str, list[Skill]]:
-    """Return the skills of a registry on this machine, whose use it may be told: their folders, by ID.
-
-    They were added from it, in any project, or are of a repository with its address.
-    """
-    folders: dict[str, dict[str, Skill]] = {}
-    for skill_id, skill in (*_find_locked(registry, cwd), *_find_copies(registry, cwd)):
-        folders.setdefault(skill_id, {})[skill.source] = skill
-    return {skill_id: list(skills.values()) for skill_id, skills in folders.items()}
-
-
-def _roots(cwd: str) -> Iterable[str]:
-    """Return the projects of this machine that skills were added to, that of `cwd`, and the home."""
-    projects = (*paths.lock_roots(cwd), *paths.project_roots(cwd), *installed_roots())
-    return dict.fromkeys((paths.require_home(), *projects))
-
-
-def _find_locked(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
-    prefix = f"{OURS}{registry}/"
-    for root in _roots(cwd):
-        try:
-            entries = read_lock(root)
-        except (SkillcError, OSError):
-            continue  # another command says what is wrong with it
-        for name, entry in entries.items():
-            source = entry.text("source")
-            with suppress(InvalidSkillId):
-                if source.startswith(prefix):
-                    yield SkillId(source.removeprefix(prefix)), skill_of(root, name)
-
-
-def _find_copies(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
-    home = paths.require_home()
-    for root in (cwd, *_roots(cwd)):
-        try:
-            repositories = SkillsConfig.load(root).repositories
-        except (SkillcError, OSError):
-            continue
-        for repository in repositories:
-            try:
-                address = parse_registry(repository.settings.get("url", ""))
-            except SkillcError:
-                continue
-            if repository.type != "http" or address != registry:
-                continue
-            for skill_id, folder in list_copies(os.path.dirname(copy_path(repository, "x"))):
-                yield skill_id, Skill(skill_id, folder, GLOBAL, home, True, repository.name, is_copy=True)

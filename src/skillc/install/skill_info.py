@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from skillc.compiler import name_target
+from skillc import paths
+from skillc.compiler import existing_directories, name_target
 from skillc.contract import JSON, KEY, OMIT, hidden, optional
 from skillc.errors import Diagnostic
 from skillc.install.state import NEW_FILES
-from skillc.library import GLOBAL, PROJECT, Skill
+from skillc.library import GLOBAL, PROJECT, Skill, is_compiled, is_skill
 from skillc.paths import short_path
 from skillc.quotes import shell_quote
 from skillc.text import count_of, one_line
@@ -258,3 +259,32 @@ def advise_import(skills: Sequence[ForeignSkill]) -> Iterator[str]:
             places = ", ".join(dict.fromkeys(short_path(os.path.dirname(each)) for each in folders))
             what = f"{count_of(len(folders), 'skill')} in {places} came from elsewhere"
             yield f"{what}; '{command}' takes {'it' if len(folders) == 1 else 'them'} over."
+
+
+def find_foreign(cwd: str) -> list[ForeignSkill]:
+    """Return the skills in agents' directories that came from elsewhere, in the order of their paths.
+
+    Links stay what they are. A project's plain `skills` may be anything. What an import would do with each is
+    for `plan_import` to say, which reads them.
+    """
+    project = next(paths.project_roots(cwd), "")
+    skills = []
+    for directory in sorted(existing_directories(cwd)):
+        scope = PROJECT if project and paths.is_inside(directory, project) else GLOBAL
+        is_store = f"{os.path.realpath(directory)}{os.sep}".endswith(paths.skills_store(os.sep) + os.sep)
+        if is_store or directory == os.path.join(project, "skills"):
+            continue
+        for name in paths.list_names(directory):
+            folder = os.path.join(directory, name)
+            if name[0] != "." and not paths.is_link(folder) and is_skill(folder) and not is_compiled(folder):
+                skills.append(ForeignSkill(name, folder, scope))
+    return skills
+
+
+def advise_foreign(cwd: str, *, is_first: bool = False) -> list[str]:
+    """Return what to do with the skills in agents' directories that came from elsewhere, in lines.
+
+    If it `is_first`, there is no other skill: what to do then.
+    """
+    lines = list(advise_import(find_foreign(cwd)))
+    return ["No skills yet.", *(lines or ["'skc init <name>' makes one."])] if is_first else lines

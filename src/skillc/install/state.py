@@ -219,20 +219,17 @@ class KnownVersion:
 def note_latest(root: str, versions: Iterable[tuple[LockEntry, str]]) -> None:
     """Note the latest version of skills of a store, by its name; an empty one is what is installed."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    last = read_notes(LATEST, root)
-    notes = {**last, **{entry.name: [_installed(entry), name, now] for entry, name in versions}}
-    if notes != last:
-        write_notes(LATEST, root, notes)
+    memo = Memo(LATEST, root)
+    for entry, name in versions:
+        memo.put(entry.name, _installed(entry), [name, now])
+    memo.keep(is_all=False)
 
 
 def recall_latest(root: str, entries: Mapping[str, LockEntry]) -> dict[str, KnownVersion]:
     """Return what is known of the latest versions of the skills of a lock."""
-    notes = read_notes(LATEST, root) if entries else {}
-    known: dict[str, KnownVersion] = {}
-    for name, note in notes.items():
-        if name in entries and isinstance(note, list) and note[:1] == [_installed(entries[name])]:
-            known[name] = KnownVersion(*map(str, note[1:3]))
-    return known
+    memo = Memo(LATEST, root)
+    notes = {name: memo.find(name, _installed(entry)) for name, entry in entries.items()}
+    return {name: KnownVersion(*map(str, note)) for name, note in notes.items() if note}
 
 
 def _installed(entry: LockEntry) -> str:

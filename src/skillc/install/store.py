@@ -1,4 +1,4 @@
-"""A store: which one skills go into, how a version is put there, and how it is built and deployed."""
+"""A store: how a version is put there, and how it is built and deployed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from skillc.compiler import (
     remember,
 )
 from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
-from skillc.install.entry import LockEntry
-from skillc.install.installed import COPY
+from skillc.install.entry import COPY, LockEntry
 from skillc.install.lock import change_lock, read_lock, skill_of, store_folder, target_scope
 from skillc.install.state import Outcome, find_version, keep_version, note_deployments, note_versions
-from skillc.library import GLOBAL, PROJECT, Skill, import_root, record_imports
+from skillc.library import Skill, record_imports
 from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
 from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.settings import load_settings
@@ -46,13 +45,6 @@ class FetchedSkill:
 
 def ignore_step(name: str) -> None:
     """Show no progress."""
-
-
-def choose_root(cwd: str, scope: str = "") -> str:
-    """Return whose store new skills go into: the project around `cwd`, or the home if there is no project."""
-    if scope == GLOBAL:
-        return paths.require_home()
-    return next(paths.project_roots(cwd), os.path.realpath(cwd)) if scope == PROJECT else import_root(cwd)[1]
 
 
 def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = False) -> Sequence[Diagnostic]:

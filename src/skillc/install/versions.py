@@ -1,17 +1,20 @@
-"""Versions of skills: those that are locked or pinned, the latest that origins have, and old ones."""
+"""Versions of skills: those that are locked or pinned, the latest that origins have, and old ones.
+
+And the skills of a registry that are on this machine, in whatever version.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
 
 from skillc import paths
 from skillc.contract import HIDDEN
-from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
+from skillc.errors import Diagnostic, InvalidOption, InvalidSkillId, SkillcError, warning
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry
@@ -23,11 +26,15 @@ from skillc.install.lock import (
     lock_folder,
     read_lock,
     require_intact,
+    skill_of,
 )
-from skillc.install.origin import Candidate, Download
-from skillc.install.state import NEW_FILES, find_edited, note_latest
-from skillc.library import Skill
+from skillc.install.origin import OURS, Candidate, Download
+from skillc.install.state import NEW_FILES, find_edited, installed_roots, note_latest
+from skillc.library import GLOBAL, Skill, copy_path, list_copies
 from skillc.library.records import lock_store
+from skillc.library.repositories import SkillsConfig
+from skillc.remotes.http import parse_registry
+from skillc.skills import SkillId
 from skillc.surface import Here
 from skillc.text import first_of, one_line
 
@@ -280,3 +287,52 @@ def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> M
     if len(found) != 1:
         raise InvalidOption(f"'{origin.label()}' has no skill '{skill.name}'; name a folder with --old")
     return download, found[0]
+
+
+def find_shared(registry: str, cwd: str) -> dict[str, list[Skill]]:
+    """Return the skills of a registry on this machine, whose use it may be told: their folders, by ID.
+
+    They were added from it, in any project, or are of a repository with its address.
+    """
+    folders: dict[str, dict[str, Skill]] = {}
+    for skill_id, skill in (*_find_locked(registry, cwd), *_find_copies(registry, cwd)):
+        folders.setdefault(skill_id, {})[skill.source] = skill
+    return {skill_id: list(skills.values()) for skill_id, skills in folders.items()}
+
+
+def _roots(cwd: str) -> Iterable[str]:
+    """Return the projects of this machine that skills were added to, that of `cwd`, and the home."""
+    projects = (*paths.lock_roots(cwd), *paths.project_roots(cwd), *installed_roots())
+    return dict.fromkeys((paths.require_home(), *projects))
+
+
+def _find_locked(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
+    prefix = f"{OURS}{registry}/"
+    for root in _roots(cwd):
+        try:
+            entries = read_lock(root)
+        except (SkillcError, OSError):
+            continue  # another command says what is wrong with it
+        for name, entry in entries.items():
+            source = entry.text("source")
+            with suppress(InvalidSkillId):
+                if source.startswith(prefix):
+                    yield SkillId(source.removeprefix(prefix)), skill_of(root, name)
+
+
+def _find_copies(registry: str, cwd: str) -> Iterator[tuple[str, Skill]]:
+    home = paths.require_home()
+    for root in (cwd, *_roots(cwd)):
+        try:
+            repositories = SkillsConfig.load(root).repositories
+        except (SkillcError, OSError):
+            continue
+        for repository in repositories:
+            try:
+                address = parse_registry(repository.settings.get("url", ""))
+            except SkillcError:
+                continue
+            if repository.type != "http" or address != registry:
+                continue
+            for skill_id, folder in list_copies(os.path.dirname(copy_path(repository, "x"))):
+                yield skill_id, Skill(skill_id, folder, GLOBAL, home, True, repository.name, is_copy=True)
