@@ -37,7 +37,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / ".cache" / "man" / "man1"
     folder.mkdir(parents=True, exist_ok=True)
     pages = {"skc": ("the toolchain and runtime for Agent Skills", overview())}
-    pages |= {f"skc-{name}": (summary, page(load(name).COMMAND)) for name, summary in SUMMARIES.items()}
+    pages |= {f"skc-{name}": (summary, page(load(name)[0])) for name, summary in SUMMARIES.items()}
     pages |= {f"skc-help-{name}": (title, format_topic(name)) for name, (title, _) in TOPICS.items()}
     for name, (summary, lines) in pages.items():
         (folder / f"{name}.1").write_text(write_page(name, summary, "\n".join(lines)), encoding="utf-8")

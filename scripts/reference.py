@@ -72,8 +72,7 @@ def write_commands() -> Line:
 
 
 def _write_command(name: str) -> Line:
-    module = load(name)
-    command = module.COMMAND
+    command, _ = load(name)
     yield from (
         "",
         f"### skc {name}",

@@ -102,7 +102,7 @@ def test_command_help(world: World, name: str) -> None:
     --verbose and --help are on all commands, --format json on every one that prints a result.
     """
     page = ok(name, "--help").stdout
-    command = load(name).COMMAND
+    command, _ = load(name)
     assert page.startswith(f"Usage: skc {name}")
     for word in (*(a.label for a in command.arguments), *(o.name for o in command.options)):
         assert word in page
@@ -125,7 +125,7 @@ def test_command_help(world: World, name: str) -> None:
 @each("name", COMMANDS)
 def test_parameters(name: str) -> None:
     """[RFC-0007] each command has the parameters of the table, with their defaults."""
-    command = load(name).COMMAND
+    command, _ = load(name)
     arguments, options = COMMANDS[name]
     assert [argument.label for argument in command.arguments] == arguments
     known = {o.name: False if o.kind == "switch" else o.default for o in command.options}

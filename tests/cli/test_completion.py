@@ -255,7 +255,7 @@ def test_nothing_is_forgotten() -> None:
     """[SURFACES: JSON] every value is offered, but for free text, numbers and files."""
     lacks = []
     for name in NAMES:
-        command = load(name).COMMAND
+        command, _ = load(name)
         lacks += [f"{name}.{one.name}" for one in command.arguments if not one.completes]
         takers = [one for one in command.options if one.value and one.kind != "count"]
         lacks += [f"{name}.{one.name}" for one in takers if not one.choices and not one.completes]

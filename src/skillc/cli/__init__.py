@@ -1,7 +1,8 @@
 """The command line: find the command, parse its words, print its result or one coded line.
 
 Each command is a module of `commands` with its syntax (`COMMAND`) and `run`; only the one that is called
-is imported. Operations live below; a command only shows what they return.
+is imported. Those that are two directions of one switch share a module, which has their syntax by name
+(`COMMANDS`). Operations live below; a command only shows what they return.
 """
 
 from __future__ import annotations
@@ -15,15 +16,12 @@ from skillc.text import one_line, terminal_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Protocol, TextIO
+    from typing import Any, TextIO
 
     from skillc.cli.syntax import Arguments, Command
     from skillc.workspace import Workspace
 
-    class CommandModule(Protocol):
-        COMMAND: Command
-
-        def run(self, arguments: Arguments) -> int: ...
+    Run = Callable[[Arguments], int]
 
 
 # What agents that use a terminal set.
@@ -41,6 +39,16 @@ AHEAD = {
     "search": _READING + _INDEX + "skillc.gateway.search",
     "show": _READING + _INDEX + "skillc.gateway.show",
     "sources": _READING + "skillc.gateway.sources",
+}
+# Commands in the module of another.
+HOMES = {
+    "diagnose": "doctor",
+    "disable": "enable",
+    "inventory": "turn",
+    "load": "turn",
+    "logout": "login",
+    "restore": "trash",
+    "unpin": "pin",
 }
 is_verbose = False
 has_printed_json = False  # by this command: stdout is to hold one JSON value
@@ -255,26 +263,26 @@ def _dispatch(words: list[str]) -> int:
         return 0
     if words[0] in AHEAD and not {"--help", "-h"}.intersection(words):
         load_ahead(AHEAD[words[0]].format(words[0]))
-    module = load(words[0])
+    command, run = load(words[0])
     from skillc.cli.syntax import parse
 
-    arguments = parse(module.COMMAND, words[1:])
+    arguments = parse(command, words[1:])
     if arguments.has("help"):
         from skillc.cli.help import show_help
 
         show_help(words[:1])
         return 0
-    return module.run(arguments)
+    return run(arguments)
 
 
-def load(name: str) -> CommandModule:
-    """Return the module of a command; raises InvalidOption (E100) that names the nearest one."""
-    module = f"skillc.cli.commands.{name}"
+def load(name: str) -> tuple[Command, Run]:
+    """Return a command and what runs it; raises InvalidOption (E100) that names the nearest one."""
+    module = f"skillc.cli.commands.{HOMES.get(name, name)}"
     try:
         if name.isalpha():  # as the names of all commands are
             __import__(module)
-            command: CommandModule = sys.modules[module]
-            return command
+            found: Any = sys.modules[module]
+            return (found.COMMANDS[name] if hasattr(found, "COMMANDS") else found.COMMAND), found.run
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
@@ -305,7 +313,7 @@ def _wants_json(words: list[str]) -> bool:
     from skillc.cli.syntax import expand
 
     command = next((word for word in words if word in SUMMARIES), None)
-    options = [option.name for option in load(command).COMMAND.options] if command else ["--format"]
+    options = [option.name for option in load(command)[0].options] if command else ["--format"]
     names = ["--format", *(["-f"] if expand("-f", options) == "--format" else [])]
     parts = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
     return any(parts[n] in names and parts[n + 1] in ("json", "object") for n in range(len(parts) - 1))

@@ -75,7 +75,7 @@ def candidates(words: Sequence[str]) -> list[str]:
         return _with_prefix(current, [*NAMES, *TOPICS, "all"])
     if before[0] not in NAMES or "--" in before:
         return []  # behind -- all is text
-    return _complete(load(before[0]).COMMAND, before[1:], current)
+    return _complete(load(before[0])[0], before[1:], current)
 
 
 def _complete(command: Command, before: Sequence[str], current: str) -> list[str]:

@@ -87,7 +87,7 @@ def show_help(words: Sequence[str]) -> None:
     elif names[0] in TOPICS:
         print_lines(format_topic(names[0], _width() if columns() else 0))
     elif names[0] in SUMMARIES:
-        print_lines(page(load(names[0]).COMMAND))
+        print_lines(page(load(names[0])[0]))
     else:
         raise unknown_topic(names[0], TOPICS)
 

@@ -11,8 +11,7 @@ from skillc import remotes
 from skillc.cli import show
 from skillc.cli.output import table, warn
 from skillc.cli.progress import line
-from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
+from skillc.cli.syntax import Arguments
 from skillc.errors import InvalidOption
 from skillc.index import skills as index  # lazy
 from skillc.library import sources
@@ -33,7 +32,6 @@ ALLOW_HOST = """\
 MIN_AGE = "--min-age <age>  Ignore versions that are younger than this, such as 12h, 3d or 2w."
 LOCKED = "[skill]... :locked  Skills of the lock. Default: all."
 NO_LOCK = "The lock has no skills; 'skc add' gets some and notes them there."
-ROLES = ("reader", "publisher", "maintainer", "admin")
 TO = """\
 --to <url> :registries  The registry. Default: SKILLC_REGISTRY, 'registry' in ~/.skillc/config.toml, or your
     only login."""
@@ -50,10 +48,10 @@ def allowed_hosts(arguments: Arguments) -> frozenset[str]:
     return frozenset(hosts.values())
 
 
-def read_scope(arguments: Arguments, command: Command) -> str:
+def read_scope(arguments: Arguments) -> str:
     """Return the scope that --global or --project names; empty without either."""
     if arguments.has("global") and arguments.has("project"):
-        raise InvalidOption(f"--global and --project exclude each other; {see(command)}")
+        raise arguments.error("--global and --project exclude each other")
     return "global" if arguments.has("global") else "project" if arguments.has("project") else ""
 
 

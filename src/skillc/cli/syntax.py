@@ -20,21 +20,31 @@ if TYPE_CHECKING:
 class Argument:
     """A positional argument, written as in the usage: `<skill>`, or `[skill]...` where it can be left out.
 
-    Only the last one may be repeated, which `...` says. Behind that stands `:` with what the shell offers, a
-    kind of `cli.completion` or words with commas between them. What is `:anything` can also start with a
-    hyphen, and has to follow `--` then.
+    Only the last one may be repeated, which `...` says. Behind that stands `one|other` where it is one of a
+    few words, or `:` with what the shell offers, a kind of `cli.completion` or words with commas between
+    them. What is `:anything` can also start with a hyphen, and has to follow `--` then.
     """
 
-    __slots__ = ("completes", "help", "is_text", "label", "name", "repeat", "required")
+    __slots__ = ("choices", "completes", "help", "is_text", "label", "name", "repeat", "required")
 
     def __init__(self, label: str, help: str) -> None:
-        self.label, _, completes = label.partition(" :")
+        label, _, completes = label.partition(" :")
+        self.label, _, choices = label.partition(" ")
+        self.choices = choices.split("|") if choices else []
         self.name = self.label.strip("<>[].")
         self.required = label[0] == "<"
         self.repeat = self.label[-1] == "."
         self.help = help
         self.is_text = completes == "anything"
-        self.completes = "" if self.is_text else completes.replace(",", " ")
+        self.completes = "" if self.is_text else completes.replace(",", " ") or " ".join(self.choices)
+
+    def check(self, text: str) -> str:
+        """Return a word that it takes; raises InvalidOption for any other."""
+        if self.choices and text not in self.choices:
+            from skillc.cli.usage_errors import unknown_choice  # only on the way to an error
+
+            raise unknown_choice(f"<{self.name}>", text, self.choices)
+        return text
 
 
 class Option:
@@ -145,10 +155,16 @@ class Command:
 class Arguments:
     """The words of a command line by name; every option and argument has a value."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_values", "command")
 
-    def __init__(self, values: Values) -> None:
-        self._values = values
+    def __init__(self, command: Command, values: Values) -> None:
+        self.command, self._values = command, values
+
+    def error(self, problem: str) -> errors.InvalidOption:
+        """Return the error for words that do not go together, with where to read on."""
+        from skillc.cli.usage_errors import see  # only on the way to an error
+
+        return errors.InvalidOption(f"{problem}; {see(self.command)}")
 
     def text(self, name: str) -> str:
         value = self._values[name]
@@ -243,7 +259,7 @@ def parse(command: Command, words: Sequence[str]) -> Arguments:
             values[option.key] = [*last, str(value)] if isinstance(last, list) else value
     if not values["help"]:
         _assign(command, positional, values)
-    return Arguments(values)
+    return Arguments(command, values)
 
 
 def _assign(command: Command, positional: list[str], values: Values) -> None:
@@ -256,7 +272,7 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
         if argument.repeat:
             values[argument.name], rest = rest, []
         else:
-            values[argument.name] = rest.pop(0) if rest else None
+            values[argument.name] = argument.check(rest.pop(0)) if rest else None
     if rest:
         from skillc.cli.usage_errors import surplus  # only on the way to an error
 

@@ -145,11 +145,12 @@ def usage(command: Command) -> str:
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
 
 
-def check_action(command: Command, arguments: Arguments) -> str:
+def check_action(arguments: Arguments) -> str:
     """Return the action of a command, empty where it can be left out and is.
 
     Raise InvalidOption for an unknown one, for too few or many words, and for an option of other actions.
     """
+    command = arguments.command
     first, *others = command.arguments
     name = arguments.optional(first.name) or ""
     if name not in command.usages:
@@ -158,7 +159,7 @@ def check_action(command: Command, arguments: Arguments) -> str:
     places = [word for word in command.usages[name].partition(" --")[0].split() if word[0] in "<["]
     if given > len(places) or (given < len(places) and places[given][0] == "<"):
         what = f"{places[given]} is missing" if given < len(places) else "that is a word too many"
-        raise InvalidOption(f"{what}; usage: skc {command.name} {command.usages[name]}; {see(command)}")
+        raise arguments.error(f"{what}; usage: skc {command.name} {command.usages[name]}")
     for option in command.own_options:
         if option.actions and name not in option.actions and arguments.is_given(option.key):
             actions = " and ".join(f"'skc {command.name} {each}'" for each in option.actions)

@@ -6,8 +6,6 @@ from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ACCEPT_SIGNER, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption
 
 COMMAND = Command(f"""
 skc add
@@ -44,9 +42,9 @@ $ skc add clawhub:pdf@1.0.0 --yes
 
 
 def run(arguments: Arguments) -> int:
-    scope = read_scope(arguments, COMMAND)
+    scope = read_scope(arguments)
     if arguments.has("all") and arguments.texts("skill"):
-        raise InvalidOption(f"--all and --skill exclude each other; {see(COMMAND)}")
+        raise arguments.error("--all and --skill exclude each other")
     result = attended_workspace(arguments).add(
         *arguments.texts("source"),
         skills=arguments.texts("skill"),

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from skillc.cli import show, workspace
 from skillc.cli.options import check_repository, explain_collection
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.text import one_line
 from skillc.workspace import Workspace
@@ -36,7 +34,7 @@ def run(arguments: Arguments) -> int:
     query, repository = arguments.optional("query"), arguments.optional("repository") or ""
     path, collection = (arguments.optional(name) or "" for name in ("path", "collection"))
     if path and collection:
-        raise InvalidOption(f"<path> and --collection are the same: give one; {see(COMMAND)}")
+        raise arguments.error("<path> and --collection are the same: give one")
     place = (path or collection).strip("/")
     check_repository(here, repository)
     request = here.engine().browse(

@@ -6,9 +6,7 @@ from skillc import compiler, install, library
 from skillc.cli import print_lines, show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
 from skillc.cli.watch import watch
-from skillc.errors import InvalidOption
 from skillc.text import count_of
 
 COMMAND = Command("""
@@ -40,7 +38,7 @@ def run(arguments: Arguments) -> int:
     name = arguments.optional("skill")
     if (name is None) != arguments.has("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
-        raise InvalidOption(f"{problem}; {see(COMMAND)}")
+        raise arguments.error(f"{problem}")
     here = attended_workspace(arguments)
     options = here.publish_options(
         arguments.optional("target"),

@@ -7,13 +7,11 @@ import os
 from skillc.cli import show
 from skillc.cli.lines import NEVER, Line
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import unknown_choice
 
-SHELLS = ("bash", "zsh", "fish")
 COMMAND = Command("""
 skc completion
 
-<shell> :bash,zsh,fish  bash, zsh or fish.
+<shell> bash|zsh|fish  bash, zsh or fish.
 
 $ eval "$(skc completion bash)"
 $ skc completion zsh > ~/.zfunc/_skc
@@ -23,8 +21,6 @@ $ skc completion fish > ~/.config/fish/completions/skc.fish
 
 def run(arguments: Arguments) -> int:
     shell = arguments.text("shell")
-    if shell not in SHELLS:
-        raise unknown_choice("<shell>", shell, SHELLS)
     path = os.path.join(os.path.dirname(__file__), "..", "shells", f"skc.{shell}")
     with open(path, encoding="utf-8") as file:
         script = file.read()

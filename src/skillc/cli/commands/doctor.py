@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from skillc.cli import show, workspace
 from skillc.cli.findings import show_examination, show_library_findings
+from skillc.cli.output import note_new_name
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import SkillcError
 from skillc.text import count_of
-
-if TYPE_CHECKING:
-    pass
 
 FILTERS = """\
 --repository <name> :repositories  Only of this repository.
 --code <code>... :codes  Only with this code, such as W011. Can be repeated.
 --errors  Only errors, which are skills that can't be used."""
-COMMAND = Command(f"""
+COMMANDS = {
+    "diagnose": Command(f"""
+skc diagnose
+
+{FILTERS}
+
+$ skc diagnose --repository team --errors
+"""),
+    "doctor": Command(f"""
 skc doctor
 
 Checks whether agents find skc, what their directories and configurations hold, stores, builds and
@@ -37,15 +41,19 @@ $ skc doctor
 $ skc doctor --fix
 $ skc doctor --library
 $ skc doctor --library --code W022
-""")
+"""),
+}
 
 
 def run(arguments: Arguments) -> int:
+    if arguments.command.name == "diagnose":
+        note_new_name("diagnose", "doctor --library")
+        return _show_library(arguments)
     if arguments.has("library"):
-        return show_library(arguments)
+        return _show_library(arguments)
     surplus = next(filter(arguments.is_given, ("repository", "code", "errors")), "")
     if surplus:
-        raise InvalidOption(f"--{surplus} goes with --library; {see(COMMAND)}")
+        raise arguments.error(f"--{surplus} goes with --library")
     result = workspace().doctor(fix=arguments.has("fix"))
     show(arguments, result, show_examination(result))
     if result.errors:
@@ -56,7 +64,7 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def show_library(arguments: Arguments) -> int:
+def _show_library(arguments: Arguments) -> int:
     """Print what was found in the library, how many there are of each code, and what to do."""
     result = workspace(progress=True).diagnose(
         repository=arguments.optional("repository"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from skillc.cli import show
-from skillc.cli.options import ROLES, TO, pick, registry_api, show_rows
+from skillc.cli.options import TO, pick, registry_api, show_rows
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import check_action, unknown_choice
+from skillc.cli.usage_errors import check_action
 
 COLUMNS = ("subject", "role", "prefix")
 COMMAND = Command(f"""
@@ -19,7 +19,7 @@ same path. Needs the role admin for it.
 
 <action>  add, list or remove.
 [subject]  With add and remove: a person or program, by its name.
-[role] :reader,publisher,maintainer,admin  With add: reader, publisher, maintainer, admin.
+[role] reader|publisher|maintainer|admin  With add: reader, publisher, maintainer, admin.
 --prefix <path> :collections @add,remove  Only for the skills below this path. Default: the whole registry.
 {TO}
 
@@ -30,10 +30,8 @@ $ skc grant remove ada --prefix payments
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments)
+    action = check_action(arguments)
     subject, role, prefix = (arguments.optional(name) or "" for name in COLUMNS)
-    if arguments.is_given("role") and role not in ROLES:
-        raise unknown_choice("<role>", role, ROLES)
     where = prefix or "all"
     with registry_api(arguments) as api:
         if action == "list":

@@ -5,8 +5,6 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.syntax import Arguments, Command
 
-EVENTS = "prompt permission update"
-
 COMMAND = Command("""
 skc hook
 
@@ -20,7 +18,7 @@ that is out of date.
 The status is always 0. What goes wrong is a line in ~/.skillc/hook.log. docs/setup.md says what is offered,
 and docs/security-attacks.md what is kept of prompts.
 
-<event> :prompt,permission,update  prompt, permission or update.
+<event> prompt|permission|update  prompt, permission or update.
 --agent <agent> :clients  The agent that calls it, as 'skc setup' names it.
 --cwd <path> :directories  With update: the directory to renew it for.
 --first <path>... :directories  With update: skills to look at first. Can be repeated.
@@ -40,7 +38,7 @@ def run(arguments: Arguments) -> int:
         from skillc.listing import answer_permission
 
         answer_permission(agent)
-    elif event == "update":
+    else:
         import os
 
         from skillc.listing import update_offers
@@ -49,8 +47,4 @@ def run(arguments: Arguments) -> int:
         is_done = update_offers(cwd, agent, arguments.texts("first"))
         text = "Renewed what hooks know." if is_done else "Nothing was renewed; ~/.skillc/hook.log says more."
         return show(arguments, {"updated": is_done}, text)
-    else:
-        from skillc.cli.usage_errors import unknown_choice
-
-        raise unknown_choice("<event>", event, EVENTS.split())
     return 0

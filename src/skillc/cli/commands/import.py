@@ -10,8 +10,6 @@ from skillc.cli.approval import attended_workspace
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
 from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption
 from skillc.paths import short_path
 
 COMMAND = Command(f"""
@@ -47,12 +45,12 @@ $ skc import --lock .clawhub/lock.json
 
 def run(arguments: Arguments) -> int:
     scope, folders, is_preview = (
-        read_scope(arguments, COMMAND),
+        read_scope(arguments),
         arguments.texts("folder"),
         arguments.has("dry_run"),
     )
     if arguments.has("lock") and arguments.optional("from"):
-        raise InvalidOption(f"--lock takes no --from; {see(COMMAND)}")
+        raise arguments.error("--lock takes no --from")
     result = attended_workspace(arguments).import_skills(
         *folders,
         agents=arguments.optional("from") or "",

@@ -12,7 +12,6 @@ from skillc.cli.approval import attended_workspace
 from skillc.cli.findings import show_report
 from skillc.cli.output import print_json, table
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
 from skillc.text import count_of, one_line
 
 NO_SKILLS = "No skills to check: there is no SKILL.md in the stores, or in the folders that were given."
@@ -52,7 +51,7 @@ def run(arguments: Arguments) -> int:
         return show(arguments, {"rules": rules}, (line for rule in rules for line in rule.lines()))
     names, everything = arguments.texts("skill"), arguments.has("all")
     if not names and not everything:
-        raise errors.InvalidOption(f"<skill> is missing; give one, or --all; {see(COMMAND)}")
+        raise arguments.error("<skill> is missing; give one, or --all")
     here = attended_workspace(arguments)
     skills, is_named = lint.find_targets(names, here.cwd, _say_unreadable, everything=everything)
     fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")

@@ -7,8 +7,7 @@ from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
 from skillc.cli.listings import show_listings
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import check_action, unknown_choice
-from skillc.library.records import CHOICES
+from skillc.cli.usage_errors import check_action
 from skillc.settings import load_settings
 from skillc.text import count_of, one_line
 
@@ -32,7 +31,7 @@ come and go.
 
 [action] :fit,set,reset  fit, set or reset; without one, what agents list is shown.
 [skill] :stored  With set: a skill's name, or the path of its folder.
-[choice] :always,auto,demand  With set: always, auto or demand.
+[choice] always|auto|demand  With set: always, auto or demand.
 --agent <agents> :agents  These agents, with commas between them (default: those that are here).
 --budget <n> ..100000000 @fit  With fit: tokens that a listing may take, more than the agent gives it where it
     has a setting.
@@ -54,7 +53,7 @@ $ skc listing reset
 
 def run(arguments: Arguments) -> int:
     if arguments.optional("action") is not None:
-        action = check_action(COMMAND, arguments)
+        action = check_action(arguments)
         if action != "show":
             return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
     here = workspace()
@@ -77,8 +76,6 @@ def _fit(arguments: Arguments) -> int:
 
 def _set(arguments: Arguments) -> int:
     choice = arguments.text("choice")
-    if choice not in CHOICES:
-        raise unknown_choice("<choice>", choice, CHOICES)
     result = workspace().choose_listing(arguments.text("skill"), choice, arguments.optional("agent") or "")
     return _show_choice(arguments, result, f"'{result.id}': {choice}")
 

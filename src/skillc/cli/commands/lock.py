@@ -31,7 +31,7 @@ def run(arguments: Arguments) -> int:
     if arguments.has("check"):
         note_new_name("lock --check", "verify")
         return verify.verify(arguments)
-    if check_action(COMMAND, arguments) == "export":
+    if check_action(arguments) == "export":
         print_json(workspace().export_parts(is_global=arguments.has("global")))
         return 0
     result = workspace().locked(is_global=arguments.has("global"))

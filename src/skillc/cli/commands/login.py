@@ -1,4 +1,4 @@
-"""`skc login`: store a token for a registry."""
+"""`skc login` and `skc logout`: keep the token of a registry, and forget it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from skillc.cli.options import show_rows
 from skillc.cli.progress import line, pause
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.terminal import has_person
-from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 from skillc.remotes import http
 
 MAX_INPUT = 8192  # bytes that are read from stdin
 
-COMMAND = Command("""
+COMMANDS = {
+    "login": Command("""
 skc login
 
 Asks for a token on the terminal, without showing it, and tries it at the registry. It is kept in
@@ -35,13 +35,27 @@ $ skc login https://skills.example.com
 $ skc login https://skills.example.com --token-env TEAM_TOKEN
 $ skc login https://skills.example.com --token-stdin
 $ skc login
-""")
+"""),
+    "logout": Command("""
+skc logout
+
+Removes the token from ~/.skillc/credentials.json. It stays valid at the registry until it expires or 'skc
+token revoke' ends it.
+
+<url> :registries  The registry's address.
+
+$ skc logout https://skills.example.com
+"""),
+}
 
 
 def run(arguments: Arguments) -> int:
+    if arguments.command.name == "logout":
+        logout = remotes.log_out(arguments.text("url"))
+        return show(arguments, logout, logout.text())
     address, variable = arguments.optional("url"), arguments.optional("token_env")
     if variable is not None and arguments.has("token_stdin"):
-        raise InvalidOption(f"--token-env and --token-stdin exclude each other; {see(COMMAND)}")
+        raise arguments.error("--token-env and --token-stdin exclude each other")
     if address is None:
         return _list(arguments)
     registry = http.parse_registry(address)
@@ -68,7 +82,7 @@ def _read_token(registry: str, variable: str | None, from_stdin: bool) -> str:
 
 def _list(arguments: Arguments) -> int:
     if arguments.optional("token_env") is not None or arguments.has("token_stdin"):
-        raise InvalidOption(f"<url> is missing; {see(COMMAND)}")
+        raise arguments.error("<url> is missing")
     logins = [{"registry": each.registry, "subject": each.subject} for each in http.read_credentials()]
     nothing = "You are logged in to no registry; 'skc login <url>' logs you in."
     return show_rows(arguments, "registries", ("registry", "subject"), logins, nothing)

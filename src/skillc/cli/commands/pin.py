@@ -1,4 +1,4 @@
-"""`skc pin`: keep skills at their versions."""
+"""`skc pin` and `skc unpin`: keep skills at their versions, and let them be updated again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from skillc.cli.syntax import Arguments, Command
 from skillc.text import one_line
 
 SKILLS = "<skill>... :locked  Names of skills in the lock."
-
-COMMAND = Command(f"""
+COMMANDS = {
+    "pin": Command(f"""
 skc pin
 
 'skc update' leaves a pinned skill as it is. The lock has the note, so it holds for a team.
@@ -19,18 +19,24 @@ skc pin
 
 $ skc pin pdf
 $ skc pin pdf docx
-""")
+"""),
+    "unpin": Command(f"""
+skc unpin
+
+'skc update' takes new versions of the skill again.
+
+{SKILLS}
+{GLOBAL}
+
+$ skc unpin pdf
+"""),
+}
 
 
 def run(arguments: Arguments) -> int:
-    return set_pins(arguments, True)
-
-
-def set_pins(arguments: Arguments, is_pinned: bool) -> int:
-    """Note in the lock whether skills are pinned."""
+    is_pinned = arguments.command.name == "pin"
     result = workspace().pin(
         *arguments.texts("skill"), is_pinned=is_pinned, is_global=arguments.has("global")
     )
     verb = "Pinned" if is_pinned else "Unpinned"
-    lines = [one_line(f"{verb} '{each.id}'") for each in result.skills]
-    return show(arguments, result, lines)
+    return show(arguments, result, [one_line(f"{verb} '{each.id}'") for each in result.skills])

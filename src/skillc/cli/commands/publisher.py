@@ -5,8 +5,7 @@ from __future__ import annotations
 from skillc.cli import show
 from skillc.cli.options import TO, pick, registry_api, show_rows
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import check_action, see
-from skillc.errors import InvalidOption
+from skillc.cli.usage_errors import check_action
 
 GITHUB = "https://token.actions.githubusercontent.com"
 COLUMNS = ("id", "repository", "workflow", "prefix", "ref", "environment", "issuer")
@@ -38,11 +37,9 @@ $ skc publisher remove 5f0c3a9e7b21d846
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments)
+    action = check_action(arguments)
     if action == "add" and arguments.optional("prefix") is None:
-        raise InvalidOption(
-            f"--prefix is missing; usage: skc publisher {COMMAND.usages['add']}; {see(COMMAND)}"
-        )
+        raise arguments.error(f"--prefix is missing; usage: skc publisher {COMMAND.usages['add']}")
     with registry_api(arguments) as api:
         if action == "list":
             rows = pick(COLUMNS, api.publishers())

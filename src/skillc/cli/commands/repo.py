@@ -49,7 +49,7 @@ GIT = ("ref", "ref_type", "skills_root", "auth_token_env")
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments)
+    action = check_action(arguments)
     return {"list": _list, "add": _add, "remove": _remove, "sync": _sync}[action](arguments)
 
 

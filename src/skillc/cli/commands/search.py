@@ -29,10 +29,7 @@ $ skc search pdf -- --force
 def run(arguments: Arguments) -> int:
     modes = [mode for mode in ("any", "phrase", "raw") if arguments.has(mode)]
     if len(modes) > 1:
-        from skillc.cli.usage_errors import see
-        from skillc.errors import InvalidOption
-
-        raise InvalidOption(f"--{modes[0]} and --{modes[1]} exclude each other; {see(COMMAND)}")
+        raise arguments.error(f"--{modes[0]} and --{modes[1]} exclude each other")
     results = workspace().search(
         arguments.text("skill"),
         arguments.text("query"),

@@ -21,10 +21,7 @@ $ skc show pdf --section Setup --file references/api.md
 def run(arguments: Arguments) -> int:
     section = arguments.optional("section")
     if section is None:
-        from skillc.cli.usage_errors import see
-        from skillc.errors import InvalidOption
-
-        raise InvalidOption(f"--section is missing; {see(COMMAND)}")
+        raise arguments.error("--section is missing")
     result = workspace().show(
         arguments.text("skill"),
         section,

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from skillc import usage
 from skillc.cli import show, workspace
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption
 from skillc.text import count_of
 
 COMMAND = Command("""
@@ -48,7 +46,7 @@ def run(arguments: Arguments) -> int:
     }
     if prune is not None:
         if html or filters["since"] or filters["until"] or filters["projects"]:
-            raise InvalidOption(f"--prune goes with no filter and no page; {see(COMMAND)}")
+            raise arguments.error("--prune goes with no filter and no page")
         here = workspace()
         counts, failures = here.prune_usage(prune, name)
         here.tell((), failures)

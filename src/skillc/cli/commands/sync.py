@@ -9,8 +9,6 @@ from skillc import usage
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
-from skillc.errors import InvalidOption
 from skillc.paths import current_directory
 from skillc.text import count_of, one_line
 from skillc.workspace import Workspace
@@ -40,7 +38,7 @@ def run(arguments: Arguments) -> int:
     if arguments.optional("to") is not None:
         return _send(arguments)
     if arguments.has("with_queries"):
-        raise InvalidOption(f"--with-queries goes with --to alone; {see(COMMAND)}")
+        raise arguments.error("--with-queries goes with --to alone")
     project = os.path.join(current_directory(), arguments.optional("project") or "")
     here = Workspace(project, lambda line: print(line, file=sys.stderr))
     here.tell_owners()
@@ -58,7 +56,7 @@ def run(arguments: Arguments) -> int:
 def _send(arguments: Arguments) -> int:
     """Send counts of use to a registry."""
     if arguments.optional("skill") is not None or arguments.optional("project") is not None:
-        raise InvalidOption(f"--to goes with neither <skill> nor --project; {see(COMMAND)}")
+        raise arguments.error("--to goes with neither <skill> nor --project")
     upload = attended_workspace(arguments).send_usage(
         arguments.optional("to"),
         with_queries=arguments.has("with_queries"),

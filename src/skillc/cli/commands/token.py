@@ -39,7 +39,7 @@ $ skc token revoke 0123456789abcdef
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments)
+    action = check_action(arguments)
     with registry_api(arguments) as api:
         if action == "list":
             tokens = api.tokens()

@@ -1,4 +1,4 @@
-"""`skc trash`: what skc replaced or removed: listed, deleted for good [D52]."""
+"""`skc trash` and `skc restore`: what skc replaced or removed, to list, bring back or delete [D52]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.text import count_of, one_line
 
-COMMAND = Command("""
+COMMANDS = {
+    "trash": Command("""
 skc trash list
 skc trash restore <item>
 skc trash empty
@@ -23,20 +24,31 @@ where it was, unless something else is there now. 'empty' deletes everything for
 
 $ skc trash list
 $ skc trash empty
-""")
+"""),
+    "restore": Command("""
+skc restore
+
+A skill comes back with its entry in the lock, and to the agents that had it. 'skc trash list' shows what is
+in the trash.
+
+<item> :trash  What to bring back: a skill's name, a path, or an ID of 'skc trash list'.
+
+$ skc restore pdf
+"""),
+}
 
 
 def run(arguments: Arguments) -> int:
-    action = check_action(COMMAND, arguments)
+    if arguments.command.name == "restore":
+        return _restore(arguments)
+    action = check_action(arguments)
     if action == "restore":
         note_new_name("trash restore", "restore")
-        return restore(arguments, arguments.text("item"))
-    return _list(arguments) if action == "list" else _empty(arguments)
+    return {"list": _list, "restore": _restore, "empty": _empty}[action](arguments)
 
 
-def restore(arguments: Arguments, name: str) -> int:
-    """Put an item back and say where."""
-    result = workspace().restore(name)
+def _restore(arguments: Arguments) -> int:
+    result = workspace().restore(arguments.text("item"))
     show(arguments, result, map(one_line, result.lines()))
     return 0 if result.is_success else 1
 

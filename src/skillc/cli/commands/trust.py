@@ -66,7 +66,7 @@ $ skc trust list --format json
 def run(arguments: Arguments) -> int:
     if arguments.optional("variable") is not None or arguments.optional("host") is not None:
         return _decide_on_variable(arguments)
-    action = check_action(COMMAND, arguments)
+    action = check_action(arguments)
     here, digest = attended_workspace(arguments), arguments.optional("digest")
     if action in ("", "list"):
         result = here.decisions()

@@ -6,7 +6,6 @@ from skillc import skills, versions
 from skillc.cli import show
 from skillc.cli.options import TO, registry_api
 from skillc.cli.syntax import Arguments, Command
-from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
 
 COMMAND = Command(f"""
@@ -31,7 +30,7 @@ def run(arguments: Arguments) -> int:
     if not at:
         raise InvalidOption(f"<version> is an ID and a version such as pdf@1.2.0, not '{text}'")
     if undo == (reason is not None):
-        raise InvalidOption(f"{'--undo takes no' if undo else 'give a'} --reason; {see(COMMAND)}")
+        raise arguments.error(f"{'--undo takes no' if undo else 'give a'} --reason")
     skill_id, version = skills.SkillId(name), versions.parse_version(number)
     with registry_api(arguments) as api:
         if undo:

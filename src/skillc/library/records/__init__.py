@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from skillc.library.records.listing import (
         ALWAYS,
         AUTO,
-        CHOICES,
         DEMAND,
         ListingRecord,
         change_listing_record,
