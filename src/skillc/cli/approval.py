@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -155,6 +157,27 @@ def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:
         if not more or answer not in ("s", "show"):
             return choices.get(answer, tools.Answer.NO)
         text = rest
+
+
+class Interrupts:
+    """SIGINT and SIGTERM cancel the run; while a question is open they end the command instead."""
+
+    def __init__(self, cancel: threading.Event) -> None:
+        self._cancel = cancel
+        self._question = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self)
+
+    def __call__(self, number: int, frame: object) -> None:
+        if self._question:
+            raise KeyboardInterrupt
+        self._cancel.set()
+
+    def __enter__(self) -> None:
+        self._question = True
+
+    def __exit__(self, *_: object) -> None:
+        self._question = False
 
 
 def confirm(text: str, question: str) -> bool:

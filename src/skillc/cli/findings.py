@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from skillc import audit, lint  # lazy
-from skillc.cli import PlainStream
-from skillc.cli.lines import BAD, CODE, FAINT, GOOD, STRONG, WARNING, WHOLE, WORDS, Line, Mark
+from skillc.cli import PlainStream, print_lines, show
+from skillc.cli.lines import BAD, CODE, FAINT, GOOD, STRONG, WARNING, WHOLE, WORDS, Line, Mark, Table
+from skillc.cli.output import print_json
 from skillc.text import count_of, one_line
 
 if TYPE_CHECKING:
     from skillc.audit import Audit
+    from skillc.cli.syntax import Arguments
     from skillc.doctor import Examination, LibraryFindings
+    from skillc.errors import SkillcError
+    from skillc.install import Waste
     from skillc.lint import Report
 
-MAX_LINES = 20  # findings of one check of the installation
+MAX_LINES = 20  # findings of one check of the installation, or waste of one kind
+NO_SKILLS = "No skills to check: there is no SKILL.md in the stores, or in the folders that were given."
 SEVERITIES = {"ok": GOOD, "warning": WARNING, "error": BAD}
 
 
@@ -97,3 +102,71 @@ def show_report(report: Report, cwd: str, *, verbose: bool) -> Iterator[str]:
     for text in lint.summarise_report(report, verbose=verbose):
         # Costs in tokens are no findings.
         yield Line(Mark(text, FAINT), hang=4, breaks=WORDS) if text.startswith(" ") else text
+
+
+def print_report(report: Report, arguments: Arguments, cwd: str, *, is_one_of_many: bool) -> None:
+    """Print what there is to say of a skill before all are done: findings, and text for people."""
+    name = one_line(report.skill.name)
+    if report.skipped:
+        print(f"info: skipping compiled skill '{name}'", file=sys.stderr)
+    elif arguments.text("format") != "text" or arguments.has("statistics"):
+        return
+    elif arguments.has("diff"):
+        lines = list(lint.diff_fixes(report.skill, report, lint.name_file(report, "", cwd)))
+        print_lines(lines)
+        if not lines and report.findings:
+            print(f"info: --fix changes nothing in '{name}'", file=sys.stderr)
+    else:
+        print_lines(show_report(report, cwd, verbose=arguments.has("verbose")))
+        if is_one_of_many and report.findings and sys.stdout.isatty():
+            print()  # sets the next skill's findings apart
+
+
+def print_reports(
+    reports: Sequence[Report], failures: Sequence[SkillcError], cwd: str, arguments: Arguments
+) -> None:
+    """Print the result as a whole on stdout."""
+    form, skills = arguments.text("format"), count_of(len(reports), "skill")
+    if form == "sarif":
+        print_json(lint.render_sarif(reports, cwd, failures))
+    elif form == "github":
+        for report in reports:
+            for finding in report.findings:
+                print(lint.render_workflow_command(finding, lint.name_file(report, finding.file, cwd)))
+    elif arguments.has("statistics"):
+        counts = lint.count_rules(reports)
+        rules = [{"rule": rule.id, "name": rule.name, "count": count} for rule, count in counts]
+        rows = [(f"{count:,}", rule.id, rule.name) for rule, count in counts]
+        total = count_of(sum(count for _, count in counts), "finding")
+        lines = [Table(("COUNT", "RULE", "NAME"), rows), f"{total} in {skills}"]
+        nothing = "Nothing to fix." if reports or failures else NO_SKILLS
+        value = {"rules": rules, "skills": len(reports), "failed": len(failures)}
+        show(arguments, value, lines if counts else [nothing])
+    elif form == "json":
+        print_json(lint.summarise_reports(reports, failures))
+    elif not reports and not failures:
+        print_lines([NO_SKILLS])
+    elif len(reports) + len(failures) > 1:
+        problems, warnings = sum(r.errors for r in reports), sum(r.warnings for r in reports)
+        print(f"{skills}: {count_of(problems, 'error')}, {count_of(warnings, 'warning')}")
+
+
+def show_waste(waste: Sequence[Waste]) -> Iterator[str]:
+    """Yield a table for each kind of waste, with its size, and the total."""
+    if not waste:
+        yield "Nothing to clean."
+        return
+    for kind in dict.fromkeys(item.kind for item in waste):
+        items = [item for item in waste if item.kind == kind]
+        yield f"{kind.capitalize()}s: {measure_waste(items)}"
+        rows = [(f"  {item.size:,}", item.what, item.path, item.origin) for item in items[:MAX_LINES]]
+        yield Table(("  BYTES", "WHAT", "PATH", "FROM"), rows)
+        if len(items) > MAX_LINES:
+            yield f"  … and {len(items) - MAX_LINES} more; --format json has them all"
+        yield ""
+    yield f"Total: {measure_waste(waste)}"
+
+
+def measure_waste(items: Sequence[Waste]) -> str:
+    """Return how much waste that is, for people."""
+    return f"{count_of(len(items), 'item')}, {sum(item.size for item in items):,} bytes"

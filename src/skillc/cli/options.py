@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillc import remotes
 from skillc.cli import show
-from skillc.cli.output import table, warn
+from skillc.cli.lines import Table
+from skillc.cli.output import warn
 from skillc.cli.progress import line
 from skillc.cli.syntax import Arguments
 from skillc.errors import InvalidOption
@@ -58,12 +59,20 @@ def read_scope(arguments: Arguments) -> str:
 def read_port(arguments: Arguments) -> int:
     """Return the number of --port; raises InvalidOption."""
     text = arguments.text("port")
-    if not is_port(text):
+    if not _is_port(text):
         raise InvalidOption(f"--port takes a number from 0 to 65535, not '{text}'")
     return int(text)
 
 
-def is_port(text: str) -> bool:
+def parse_address(text: str, option: str) -> tuple[str, int]:
+    """Return host and port of an address to listen on; raises InvalidOption."""
+    host, _, port = text.rpartition(":")
+    if not _is_port(port):
+        raise InvalidOption(f"{option} takes a host and a port from 0 to 65535, not '{text}'")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _is_port(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535
 
 
@@ -88,7 +97,7 @@ def show_rows(
     ]
     header = [name.removesuffix("_at").upper() for name in columns]
     value = {key: [dict(row) for row in rows]}
-    return show(arguments, value, table(header, cells) if rows else [nothing])
+    return show(arguments, value, [Table(header, cells)] if rows else [nothing])
 
 
 def pick(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

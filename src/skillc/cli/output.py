@@ -9,7 +9,7 @@ from skillc.text import terminal_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from skillc.cli.syntax import Arguments
     from skillc.errors import Diagnostic
@@ -47,6 +47,11 @@ def announce(arguments: Arguments, text: str, **fields: str) -> None:
     print(text, flush=True)
 
 
+def announce_url(arguments: Arguments, url: str) -> None:
+    """Say that a server is ready, and where."""
+    announce(arguments, f"Serving on {url}", url=url)
+
+
 def warn(diagnostics: Iterable[Diagnostic]) -> None:
     """Print warnings where no workspace reports them."""
     for diagnostic in diagnostics:
@@ -56,10 +61,3 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
 def note_new_name(old: str, new: str) -> None:
     """Say that a command has another name now."""
     print(f"note: 'skc {old}' is 'skc {new}' now", file=sys.stderr)
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table as a line to print."""
-    from skillc.cli.lines import Table  # not for JSON, which agents read
-
-    return [Table(header, rows)]

@@ -189,8 +189,14 @@ class Arguments:
         return self._values[name] is True
 
     def is_given(self, name: str) -> bool:
-        """Return whether an argument, or an option without a default, is on the command line."""
-        return self._values[name] not in (None, False, [])
+        """Return whether an argument or an option is on the command line, with more than its default."""
+        defaults = [option.default for option in self.command.options if option.key == name]
+        return self._values[name] not in (None, False, [], *defaults)
+
+    def first_given(self, *options: str) -> str:
+        """Return the first of some options that is on the command line, as it is written; empty without."""
+        name = next(filter(self.is_given, options), "")
+        return name and f"--{name.replace('_', '-')}"
 
     @property
     def as_json(self) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillc.install.audit import accepted_rules, audit_skills
     from skillc.install.clean import clean_up, find_waste
     from skillc.install.dangling import Waste
+    from skillc.install.import_plan import ImportResult
     from skillc.install.import_skills import import_into_store
     from skillc.install.install import install_locked
     from skillc.install.installed import describe_skill, list_installed

@@ -10,7 +10,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.tools.approval import Answer, ApprovalRequest, approval_advice
-    from skillc.tools.arguments import parse_values
+    from skillc.tools.arguments import read_values
     from skillc.tools.decisions import (
         Decisions,
         Entry,

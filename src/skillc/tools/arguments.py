@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from skillc.errors import InvalidParameter
+from skillc.errors import InvalidOption, InvalidParameter
 from skillc.schema import TYPE_WORDS, has_type
 from skillc.skills.tools import (
     MAX_DIGITS,
@@ -21,6 +22,9 @@ from skillc.skills.tools import (
 )
 from skillc.spelling import did_you_mean
 from skillc.text import cut
+
+if TYPE_CHECKING:
+    from skillc.tools.skill import Tool
 
 MAX_SHOWN = 60  # characters of a value in a message
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux takes no longer one
@@ -130,6 +134,30 @@ def parse_values(
                     reason = f"has more than {MAX_DIGITS} digits"
                 raise InvalidParameter(name, reason) from None
     return values
+
+
+def read_values(given: str | None, texts: Sequence[str]) -> Callable[[Tool], dict[str, Any]]:
+    """Return the parameters of a command line, as a function of the tool, which has their types.
+
+    `given` is a JSON object, `texts` are `name=value`. Raises InvalidOption for what is neither.
+    """
+    try:
+        values = {} if given is None else json.loads(given)
+    except (ValueError, RecursionError) as error:
+        if "int_max_str_digits" in str(error):
+            raise InvalidOption(f"--json has an integer of more than {MAX_DIGITS} digits") from None
+        raise InvalidOption(f"--json is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise InvalidOption("--json takes an object, such as '{\"count\": 5}'")
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidOption(f"--param takes <name>=<value>, not '{text}'")
+        if name in values:
+            raise InvalidOption(f"'{name}' is given by --param and by --json")
+        pairs.append((name, value))
+    return lambda tool: values | parse_values(tool.parameters, pairs)
 
 
 def _parse_items(text: str) -> list[str]:

@@ -51,9 +51,8 @@ def run(arguments: Arguments) -> int:
         return _show_library(arguments)
     if arguments.has("library"):
         return _show_library(arguments)
-    surplus = next(filter(arguments.is_given, ("repository", "code", "errors")), "")
-    if surplus:
-        raise arguments.error(f"--{surplus} goes with --library")
+    if option := arguments.first_given("repository", "code", "errors"):
+        raise arguments.error(f"{option} goes with --library")
     result = workspace().doctor(fix=arguments.has("fix"))
     show(arguments, result, show_examination(result))
     if result.errors:

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import os
-
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
+from skillc.cli.listings import show_imported
 from skillc.cli.options import ACCEPT_BLOCKS, ALLOW_HOST, allowed_hosts, read_scope
-from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
-from skillc.paths import short_path
 
 COMMAND = Command(f"""
 skc import
@@ -44,11 +41,8 @@ $ skc import --lock .clawhub/lock.json
 
 
 def run(arguments: Arguments) -> int:
-    scope, folders, is_preview = (
-        read_scope(arguments),
-        arguments.texts("folder"),
-        arguments.has("dry_run"),
-    )
+    scope, is_preview = read_scope(arguments), arguments.has("dry_run")
+    folders = arguments.texts("folder")
     if arguments.has("lock") and arguments.optional("from"):
         raise arguments.error("--lock takes no --from")
     result = attended_workspace(arguments).import_skills(
@@ -61,31 +55,9 @@ def run(arguments: Arguments) -> int:
         accept_blocks=arguments.has("accept_blocks"),
         hosts=allowed_hosts(arguments),
     )
-    imported, skipped = result.imported, result.skipped
-    lines: list[str] = []
-    if imported:
-        rows = [
-            (each.name, each.how, *(_place(path, each.name) for path in (each.source, each.destination)))
-            for each in imported
-        ]
-        lines += table(("SKILL", "HOW", "FROM", "TO"), rows)
-    if skipped:
-        lines += table(("SKIPPED", "REASON"), [(short_path(each.path), each.reason) for each in skipped])
-    if lines:
-        moved, copied = (sum(each.how == how for each in imported) for how in ("moved", "copied"))
-        verb = "would be imported" if is_preview else "imported"
-        lines.append(f"{moved + copied} {verb} ({moved} moved, {copied} copied), {len(skipped)} skipped")
-        if copied and not is_preview:
-            lines.append("'skc build --all' builds the copies and deploys them.")
-    else:
-        is_bare = not folders and not arguments.has("lock")
-        hint = " 'skc import <folder>' brings in the skills of a folder." if is_bare else ""
-        lines = [f"Nothing to import.{hint}"]
+    is_bare = not folders and not arguments.has("lock")
+    hint = " 'skc import <folder>' brings in the skills of a folder." if is_bare else ""
+    is_empty = not result.imported and not result.skipped
+    lines = [f"Nothing to import.{hint}"] if is_empty else show_imported(result, is_preview=is_preview)
     show(arguments, result, lines)
     return 0 if result.is_success else 1
-
-
-def _place(path: str, name: str) -> str:
-    """Return where a skill is, for people: of a folder of its name, the one around it."""
-    folder, last = os.path.split(path)
-    return f"{short_path(folder)}{os.sep}" if os.path.isabs(folder) and last == name else short_path(path)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.commands import verify
+from skillc.cli.lines import Table
 from skillc.cli.options import GLOBAL, NO_LOCK
-from skillc.cli.output import note_new_name, print_json, table
+from skillc.cli.output import note_new_name, print_json
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 
@@ -36,5 +37,5 @@ def run(arguments: Arguments) -> int:
         return 0
     result = workspace().locked(is_global=arguments.has("global"))
     rows = [(e.id, e.source, e.ref or "", (e.commit or "")[:12], "pinned" * e.pinned) for e in result.skills]
-    lines = table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows) if rows else [NO_LOCK]
+    lines = [Table(("SKILL", "SOURCE", "REF", "COMMIT", ""), rows)] if rows else [NO_LOCK]
     return show(arguments, result, lines)

@@ -6,10 +6,10 @@ import sys
 
 from skillc import mcp
 from skillc.cli import workspace
-from skillc.cli.options import is_port
-from skillc.cli.output import announce, print_json
+from skillc.cli.options import parse_address
+from skillc.cli.output import announce_url, print_json
 from skillc.cli.syntax import Arguments, Command
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import SkillcError
 from skillc.workspace import Workspace
 
 COMMAND = Command("""
@@ -46,47 +46,37 @@ $ skc mcp --uninstall claude
 """)
 
 
+SERVER_OPTIONS = ("http", "tools", "allow_host", "preload", "capability")
+
+
 def run(arguments: Arguments) -> int:
     text = arguments.optional("tools")
     tools = [word.strip() for word in text.split(",")] if text is not None else []
     agent, old_agent = arguments.optional("install"), arguments.optional("uninstall")
     if agent is not None and old_agent is not None:
-        raise InvalidOption("give either --install or --uninstall")
+        raise arguments.error("--install and --uninstall exclude each other")
     if arguments.has("force") and old_agent is None:
-        raise InvalidOption("--force goes with --uninstall")
+        raise arguments.error("--force goes with --uninstall")
     if agent is not None or old_agent is not None:
+        if option := arguments.first_given(*SERVER_OPTIONS):
+            raise arguments.error(f"{option} is for serving: put it behind 'mcp' in the agent's entry")
         return _change_client(agent, old_agent or "", arguments)
-    if arguments.has("print") or arguments.has("project"):
-        raise InvalidOption("--print and --project go with --install and --uninstall")
+    if option := arguments.first_given("print", "project"):
+        raise arguments.error(f"{option} goes with --install and --uninstall")
     address = arguments.optional("http")
     if arguments.as_json and address is None:
-        raise InvalidOption("--format json goes with --http, --install and --uninstall; stdout is MCP's here")
+        raise arguments.error("--format json goes with --http, --install and --uninstall: stdout is MCP's")
+    if arguments.is_given("allow_host") and address is None:
+        raise arguments.error("--allow-host goes with --http")
     workspace()  # says on stderr which directories are not used
     here, preload = Workspace(capabilities=arguments.texts("capability")), arguments.texts("preload")
     if address is None:
         mcp.serve_stdio(here, tools, preload)
         return 0
-    host, port = _address(address)
+    host, port = parse_address(address, "--http")
     names = arguments.texts("allow_host")
-    mcp.serve_http(
-        here,
-        tools,
-        host,
-        port,
-        names,
-        lambda url: announce(arguments, f"Serving on {url}", url=url),
-        preload,
-    )
+    mcp.serve_http(here, tools, host, port, names, lambda url: announce_url(arguments, url), preload)
     return 0
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon:
-        host, port = "127.0.0.1", text
-    if not is_port(port):
-        raise InvalidOption(f"--http takes a host and a port from 0 to 65535, not '{text}'")
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _change_client(agent: str | None, old_agent: str, arguments: Arguments) -> int:

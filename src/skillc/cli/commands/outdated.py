@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
+from skillc.cli.lines import Table
 from skillc.cli.options import ALLOW_HOST, GLOBAL, LOCKED, MIN_AGE, NO_LOCK, allowed_hosts
-from skillc.cli.output import table
 from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(f"""
@@ -36,5 +36,5 @@ def run(arguments: Arguments) -> int:
     ]
     nothing = "Every skill is up to date." if result.skills else NO_LOCK
     rest = [] if result.diagnostics else [nothing]  # with warnings, it is not known of all
-    lines = table(("SKILL", "CURRENT", "LATEST", ""), rows) if rows else rest
+    lines = [Table(("SKILL", "CURRENT", "LATEST", ""), rows)] if rows else rest
     return show(arguments, result, [*lines, *result.held()])

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from skillc.cli import show, workspace
-from skillc.cli.output import table
+from skillc.cli.lines import Table
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.library import repositories
-from skillc.quotes import shell_quote
 
 COMMAND = Command("""
 skc repo list
@@ -63,31 +62,19 @@ def _tabulate(results: Sequence[object], fields: Sequence[str]) -> list[str]:
     """Return a row for each repository: its name, and other fields of a result."""
     cells = [[getattr(each, field) for field in ("name", *fields)] for each in results]
     rows = [["" if cell is None else str(cell) for cell in row] for row in cells]
-    return table(("REPOSITORY", *map(str.upper, fields)), rows)
+    return [Table(("REPOSITORY", *map(str.upper, fields)), rows)]
 
 
 def _add(arguments: Arguments) -> int:
     options = {name: value for name in GIT if (value := arguments.optional(name)) is not None}
     switches = tuple(name for name in ("strict", "required") if arguments.has(name))
     name, place = arguments.text("name"), arguments.text("place")
-    for_all, keep = arguments.has("global"), arguments.has("keep_defaults")
     new = repositories.NewRepository(name, place, arguments.optional("type"), options, switches)
+    for_all, keep = arguments.has("global"), arguments.has("keep_defaults")
     addition = workspace().add_repository(new, for_all=for_all, keep_defaults=keep)
-    guess = ", guessed from the address; --type says otherwise" if addition.guessed else ""
-    lines = [
-        f"Added '{name}' ({addition.table['type']}{guess}) to {addition.file}",
-        *(f"Kept {path}, which is a default folder" for path in addition.kept),
-        f"Next: skc repo sync {name}",
-    ]
-    show(arguments, addition, lines)
+    show(arguments, addition, addition.lines())
     if addition.left:
-        end, left = " --global" if for_all else "", zip(addition.left_names, addition.left, strict=True)
-        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{end}" for name, path in left)
-        print(
-            "note: configured repositories replace the default folders, so these are not searched any more: "
-            f"{', '.join(addition.left)}. To search them, too: {also}",
-            file=sys.stderr,
-        )
+        print(f"note: {addition.advice()}", file=sys.stderr)
     return 0
 
 
@@ -101,13 +88,11 @@ def _remove(arguments: Arguments) -> int:
 
 
 def _sync(arguments: Arguments) -> int:
-    results = workspace(progress=True).sync_repositories(arguments.optional("name"))
+    here = workspace(progress=True)
+    results = here.sync_repositories(arguments.optional("name"))
     rows = [replace(each, commit=(each.commit or "")[:12]) for each in results]
     fields = ("type", "status", "before", "skills", "commit", "error")
     show(arguments, {"repositories": results}, _tabulate(rows, fields))
     failures = [result.failure for result in results if result.failure]
-    if failures:  # the first with its code in front
-        others = [failure.message for failure in failures[1:]]
-        failures[0].details = "\n".join(filter(None, (failures[0].details, *others)))
-        raise failures[0]
-    return 0
+    here.tell((), failures)
+    return 1 if failures else 0

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
 
 from skillc import tools
 from skillc.cli import workspace
-from skillc.cli.approval import ask_to_run
+from skillc.cli.approval import Interrupts, ask_to_run
 from skillc.cli.output import print_json
 from skillc.cli.syntax import SKILL, Arguments, Command
 from skillc.cli.terminal import has_person
-from skillc.errors import InvalidOption, SkillcError
+from skillc.errors import SkillcError
 
 COMMAND = Command(f"""
 skc run
@@ -39,9 +35,9 @@ $ skc run files find --json '{{"name": "*.md"}}' --dry-run
 
 def run(arguments: Arguments) -> int:
     yes, dry_run = arguments.has("yes"), arguments.has("dry_run")
-    values = _values(arguments)
+    values = tools.read_values(arguments.optional("json"), arguments.texts("param"))
     cancel = threading.Event()
-    interrupts = None if dry_run else _Interrupts(cancel)
+    interrupts = None if dry_run else Interrupts(cancel)
 
     def approve(request: tools.ApprovalRequest) -> tools.Answer:
         if interrupts is None or (yes and not request.damaged):
@@ -77,48 +73,3 @@ def run(arguments: Arguments) -> int:
     if envelope.interruption is not None:
         print(envelope.interruption.text(), file=sys.stderr)
     return 0 if envelope.success else 1
-
-
-class _Interrupts:
-    """SIGINT and SIGTERM cancel the run; while a question is open they end the command instead."""
-
-    def __init__(self, cancel: threading.Event) -> None:
-        self._cancel = cancel
-        self._question = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self)
-
-    def __call__(self, number: int, frame: object) -> None:
-        if self._question:
-            raise KeyboardInterrupt
-        self._cancel.set()
-
-    def __enter__(self) -> None:
-        self._question = True
-
-    def __exit__(self, *_: object) -> None:
-        self._question = False
-
-
-def _values(arguments: Arguments) -> Callable[[tools.Tool], dict[str, Any]]:
-    """Return the parameters of the command line, as a function of the tool, which has their types."""
-    given = arguments.optional("json")
-    try:
-        values = {} if given is None else json.loads(given)
-    except (ValueError, RecursionError) as error:
-        if "int_max_str_digits" in str(error):
-            from skillc.skills.tools import MAX_DIGITS  # help needs no tools
-
-            raise InvalidOption(f"--json has an integer of more than {MAX_DIGITS} digits") from None
-        raise InvalidOption(f"--json is not JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise InvalidOption("--json takes an object, such as '{\"count\": 5}'")
-    pairs: list[tuple[str, str]] = []
-    for text in arguments.texts("param"):
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InvalidOption(f"--param takes <name>=<value>, not '{text}'")
-        if name in values:
-            raise InvalidOption(f"'{name}' is given by --param and by --json")
-        pairs.append((name, value))
-    return lambda tool: values | tools.parse_values(tool.parameters, pairs)

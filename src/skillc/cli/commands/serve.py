@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillc.cli import workspace
 from skillc.cli.options import read_port
-from skillc.cli.output import announce, print_json
+from skillc.cli.output import announce, announce_url, print_json
 from skillc.cli.syntax import Arguments, Command
-from skillc.errors import InvalidOption
 from skillc.text import one_line
 
 if TYPE_CHECKING:
@@ -57,7 +56,10 @@ $ skc serve --read-only --port 0
 """)
 
 TOKEN = "SKILLC_SERVE_TOKEN"  # noqa: S105 -- the variable that holds it
-REGISTRY_OPTIONS = ("store", "blobs", "url", "config", "admin_token_file")
+REGISTRY_OPTIONS = (
+    *("store", "blobs", "workers", "public_read", "url", "config", "admin_token_file", "review"),
+    *("review_findings", "rate_limit", "no_rate_limit", "trusted_proxy", "check"),
+)
 
 
 def run(arguments: Arguments) -> int:
@@ -75,14 +77,17 @@ def run(arguments: Arguments) -> int:
 def _serve_repositories(arguments: Arguments, port: int) -> int:
     from skillc import server
 
-    given = [*map(arguments.optional, REGISTRY_OPTIONS), *map(arguments.has, ("public_read", "check"))]
-    if arguments.count("workers") != 1 or any(given):
-        raise InvalidOption("--read-only serves repositories: --host, --port and --allow-host go with it")
+    if option := arguments.first_given(*REGISTRY_OPTIONS):
+        raise arguments.error(
+            f"{option} goes with no --read-only, which takes --host, --port and --allow-host"
+        )
     host = arguments.text("host")
     token = server.read_token(TOKEN, host, "--host")
     names = arguments.texts("allow_host")
     engine = workspace(progress=True).engine()
-    server.serve_engine(engine, host, port, lambda url: _announce(arguments, url), names=names, token=token)
+    server.serve_engine(
+        engine, host, port, lambda url: announce_url(arguments, url), names=names, token=token
+    )
     return 0
 
 
@@ -118,7 +123,7 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
     def show_token(secret: str) -> None:
         announce(arguments, f"The admin's token, shown this once: {secret}", token=secret)
 
-    server.serve_registry(launch, lambda url: _announce(arguments, url), show_token)
+    server.serve_registry(launch, lambda url: announce_url(arguments, url), show_token)
     return 0
 
 
@@ -135,10 +140,6 @@ def _check(arguments: Arguments, launch: Launch) -> int:
     if arguments.as_json:
         print_json({"ok": is_ok, "checks": trials})
     return 0 if is_ok else 1
-
-
-def _announce(arguments: Arguments, url: str) -> None:
-    announce(arguments, f"Serving on {url}", url=url)
 
 
 def _mount_mcp(service: Service) -> Mapping[str, Any]:

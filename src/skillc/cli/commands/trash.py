@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from skillc.cli import show, workspace
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import note_new_name, table
+from skillc.cli.lines import Table
+from skillc.cli.output import note_new_name
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.text import count_of, one_line
@@ -56,7 +57,7 @@ def _restore(arguments: Arguments) -> int:
 def _list(arguments: Arguments) -> int:
     contents = workspace().trash()
     rows = [(item.id, item.when, f"{item.size:,}", item.origin) for item in contents.entries]
-    lines = table(("ID", "WHEN", "BYTES", "FROM"), rows) if rows else ["The trash is empty."]
+    lines = [Table(("ID", "WHEN", "BYTES", "FROM"), rows)] if rows else ["The trash is empty."]
     return show(arguments, contents, lines)
 
 

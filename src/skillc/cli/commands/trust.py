@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import table
+from skillc.cli.listings import show_decisions
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import check_action
 from skillc.errors import InvalidOption
 from skillc.library import repositories
 from skillc.paths import current_directory
 from skillc.text import one_line
-
-if TYPE_CHECKING:
-    from skillc.tools import Decisions
 
 ABOUT = """\
 A skill can declare tools: commands that run here, as you. Where a skill comes from decides what it may do:
@@ -70,7 +64,7 @@ def run(arguments: Arguments) -> int:
     here, digest = attended_workspace(arguments), arguments.optional("digest")
     if action in ("", "list"):
         result = here.decisions()
-        return show(arguments, result, _list(result, ABOUT if not action else ""))
+        return show(arguments, result, (*([ABOUT] if not action else ()), *show_decisions(result)))
     if action == "prune":
         pruning = here.prune_decisions(arguments.optional("skill"))
         lines = [one_line(f"Forgot '{each.skill}' ({each.path})") for each in pruning.pruned]
@@ -99,20 +93,3 @@ def _decide_on_variable(arguments: Arguments) -> int:
     verb = "Allowed" if action == "allow" else "Forgot"
     lines = [one_line(f"{verb} {use.variable} for {use.host} in {use.project}") for use in matches]
     return show(arguments, {"variables": matches}, lines or ["Nothing to forget."])
-
-
-def _list(result: Decisions, about: str) -> Iterator[str]:
-    if about:
-        yield about
-    if not result.entries and not result.variables:
-        yield "Nothing was decided yet."
-        return
-    rows = [
-        (each.skill, each.verdict, "yes" if each.current else "no", each.digest[:16] or "old", each.path)
-        for each in result.entries
-    ]
-    yield from table(("SKILL", "DECISION", "CURRENT", "DIGEST", "PATH"), rows)
-    if result.variables:
-        yield ""
-        cells = [(use.variable, use.host, use.project) for use in result.variables]
-        yield from table(("VARIABLE", "HOST", "PROJECT"), cells)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from skillc.errors import InvalidConfiguration, InvalidOption, SkillcError
 from skillc.library.repositories import config, variables
 from skillc.library.repositories.config import REPOSITORIES, SkillRepositoryConfig, SkillsConfig
 from skillc.library.sources import EMBEDDED
+from skillc.quotes import shell_quote
 from skillc.remotes.git import GitRef, GitSkillConfig, HttpsToken
 from skillc.remotes.http import guess_type, resolve_address
 from skillc.spelling import unknown_repository
@@ -57,6 +58,25 @@ class RepositoryAddition:
     kept: tuple[str, ...]
     left: tuple[str, ...]
     left_names: tuple[str, ...] = hidden(())
+    for_all: bool = hidden(False)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was done, and what comes next."""
+        name = self.table["name"]
+        guess = ", guessed from the address; --type says otherwise" if self.guessed else ""
+        yield f"Added '{name}' ({self.table['type']}{guess}) to {self.file}"
+        for path in self.kept:
+            yield f"Kept {path}, which is a default folder"
+        yield f"Next: skc repo sync {name}"
+
+    def advice(self) -> str:
+        """Return how default folders that are left can be searched, too."""
+        end, left = " --global" if self.for_all else "", zip(self.left_names, self.left, strict=True)
+        also = "; ".join(f"skc repo add {name} {shell_quote(path)}{end}" for name, path in left)
+        return (
+            "configured repositories replace the default folders, so these are not searched any more: "
+            f"{', '.join(self.left)}. To search them, too: {also}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +133,7 @@ def add_repository(
         tuple(repository.path for repository in keep),
         tuple(repository.path for repository in left),
         tuple(repository.name for repository in left),
+        for_all,
     )
 
 
