@@ -25,6 +25,7 @@ PIECE = 1 << 15  # bytes; memory for more takes long to allocate
 _READ_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))  # folders of a project that no clone brings
 CASES_FOLDER = "evals"  # of a skill: cases for 'skc eval', which no agent sees
+EVALUATIONS = "evaluations"  # notes in the cache on workspaces of 'skc eval', which are elsewhere
 SKILL_FILES = (SKILL_FILE, SKILL_FILE.lower())  # the reference tool accepts the second, too
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from skillc import atomic
 from skillc.errors import InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.credentials import blot, credentials_of, find_secrets
@@ -298,6 +299,47 @@ def test_nothing_is_repeated(world: World) -> None:
         assert len(list((workspace_of(words) / "cache").iterdir())) == 2 * size
         assert program.read_text() == program_text
         assert not log.exists()
+
+
+def test_the_cache_shrinks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Evals] what was not used for long goes, and of too much the oldest; results stay."""
+    with scripted(world, [trigger("FIRE one"), trigger("FIRE two")]) as words:
+        cache = workspace_of(words) / "cache"
+        skill = report_of(world, words, "--runs", "1")
+        assert len(list(cache.iterdir())) == 3
+        for path in cache.iterdir():
+            os.utime(path, times=(1e9, 1e9))
+        report_of(world, words, "--runs", "1", "--case", "fire one")
+        [canary, used] = cache.iterdir()  # both were made again
+        assert min(canary.stat().st_mtime, used.stat().st_mtime) > 1e9
+        monkeypatch.setattr("skillc.evals.places.MAX_CACHE", 1)
+        place = workspace_of(words) / "runs" / "other"
+        place.mkdir()
+        with atomic.Lock(str(place / "lock")):  # another evaluation is under way
+            report_of(world, words, "--runs", "1", "--case", "fire one")
+            assert {*cache.iterdir()} == {canary, used}
+        report_of(world, words, "--runs", "1", "--case", "fire two")
+        assert len(list(cache.iterdir())) == 2
+        runs = list(Path(skill["folder"]).glob("eval-*/*/run-1/transcript.jsonl"))
+        assert len([run.read_text() for run in runs]) == 2
+
+
+def test_clean(world: World) -> None:
+    """[SURFACES: Evals] `skc clean` removes the cache where no evaluation is under way; results stay."""
+    with scripted(world, [trigger("FIRE")]) as words:
+        cache = workspace_of(words) / "cache"
+        skill = report_of(world, words, "--runs", "1")
+        place = workspace_of(words) / "runs" / "other"
+        place.mkdir()
+        with atomic.Lock(str(place / "lock")):
+            results = {each["path"]: each["result"] for each in world.json("clean", "--yes")["entries"]}
+            assert (results[str(cache)], len(list(cache.iterdir()))) == ("kept", 2)
+        assert str(cache) in world.ok("clean", "--dry-run").stdout
+        world.ok("clean", "--yes")
+        assert not cache.exists()
+        assert (Path(skill["folder"]) / "report.json").exists()
+        assert "skc eval" not in world.ok("clean", "--dry-run").stdout
+        report_of(world, words, "--runs", "1")
 
 
 def test_the_budget(world: World) -> None:

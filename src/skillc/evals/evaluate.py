@@ -18,7 +18,8 @@ from skillc.evals.report import Evaluation, SkillReport
 from skillc.evals.results import ARMS, OLD, WITH, new_iteration, write_json, write_text
 from skillc.evals.trial import Budget, EvalOptions, Trial
 from skillc.library import Skill, locate_skill
-from skillc.paths import CASES_FOLDER
+from skillc.paths import CASES_FOLDER, EVALUATIONS
+from skillc.records import write_notes
 from skillc.skills.cases import Case, read_cases
 from skillc.surface import Here
 from skillc.text import first_of
@@ -35,6 +36,7 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
         if options.max_cost is not None and not runner.tells_cost:
             raise InvalidOption(f"--max-cost can't be kept: {runner.agent} does not tell what a run costs")
     workspace = find_workspace(options.workspace, here.cwd)
+    write_notes(EVALUATIONS, workspace, {"workspace": workspace})  # for `skc clean`
     budget = Budget(options.max_cost)
     skills: list[SkillReport] = []
     for skill, chosen in cases:

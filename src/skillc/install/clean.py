@@ -116,6 +116,7 @@ def find_caches() -> Iterator[Waste]:
             remove = partial(_remove_checkout, folder)
             yield make_waste(CACHE, "git checkout", folder, remove, origin=_address(folder), size=size)
     yield from _folders(root)
+    yield from _evaluations(os.path.join(root, paths.EVALUATIONS))
     for path in atomic.leftovers(os.path.join(root, "downloads")):
         yield make_waste(CACHE, "download that was cut off", path)
     for name, what in DATABASES.items():
@@ -146,6 +147,33 @@ def _folders(root: str) -> Iterator[Waste]:
     for name, what in WHOLE.items():
         if paths.list_names(os.path.join(root, name)):
             yield make_waste(CACHE, what, os.path.join(root, name))
+
+
+def _evaluations(folder: str) -> Iterator[Waste]:
+    """Yield the runs that evaluations keep elsewhere, by the notes on where; their results stay."""
+    for name in paths.list_names(folder):
+        note = os.path.join(folder, name)
+        try:
+            workspace = str(json.loads(paths.read_regular(note, MAX_STATE))["workspace"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            workspace = ""
+        runs = os.path.join(workspace, "cache")
+        is_ours = os.path.isabs(runs) and paths.is_own(workspace) and not os.path.islink(runs)
+        path = runs if is_ours and paths.list_names(runs) else note
+        what = "runs that skc eval need not repeat" if path == runs else "note on runs of skc eval"
+        yield make_waste(CACHE, what, path, partial(_remove_runs, workspace, path, note))
+
+
+def _remove_runs(workspace: str, path: str, note: str) -> None:
+    """Remove what an evaluation keeps, unless one is under way there: it holds a lock in its place."""
+    if path != note:
+        places = os.path.join(workspace, "runs")
+        with atomic.Lock(os.path.join(places, LOCK), wait=False):
+            for place in list_folders(places):
+                with atomic.Lock(os.path.join(place, LOCK), wait=False):
+                    pass  # left by a process that was killed
+            delete_path(path)
+    delete_path(note)
 
 
 def _remove_checkout(folder: str) -> None:

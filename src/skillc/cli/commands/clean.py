@@ -11,9 +11,10 @@ from skillc.text import one_line
 COMMAND = Command("""
 skc clean
 
-Caches: copies and checkouts of repositories, indexes of all skills, files of MCP servers; they are made again
-when they are needed. Orphans: builds, indexes and notes whose skill is gone. Ghosts: what was deployed from a
-skill that is gone; what was edited goes to the trash. Leftovers: of processes that were killed.
+Caches: copies and checkouts of repositories, indexes of all skills, files of MCP servers, what 'skc eval'
+need not repeat; they are made again when they are needed. Orphans: builds, indexes and notes whose skill is
+gone. Ghosts: what was deployed from a skill that is gone; what was edited goes to the trash. Leftovers: of
+processes that were killed.
 
 What another process uses, access logs, the trash, your decisions about trust and whatever you wrote stay.
 docs/doctor.md has the details.
