@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillc.index import Pool, workers
+from skillc.index import Companion, Pool, workers
 from tests.support.cases import each
 
 
@@ -56,3 +56,19 @@ def test_an_error_is_raised_here(fork: bool) -> None:
 
 def fail(_: object) -> Callable[[int], str]:
     return lambda number: "a" + number  # type: ignore[operator]
+
+
+@pytest.mark.slow
+def test_a_companion_takes_jobs_one_after_the_other() -> None:
+    """[D25] one worker does all jobs; where one ends it, the next starts another, until it is closed."""
+    companion = Companion(Doubler, os.getpid())
+    assert [companion.do(number) for number in (1, 2, 13, 3)] == [2, 4, None, 6]
+    companion.close()
+    assert companion.do(4) is None
+
+
+def test_no_companion_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D25] without other processes, there is no result, and no error."""
+    monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
+    companion = Companion(Doubler, os.getpid())
+    assert [companion.do(number) for number in (1, 2)] == [None, None]

@@ -160,10 +160,35 @@ def test_sections_of_several_skills(world: World) -> None:
 
 
 def test_blocked(world: World) -> None:
-    """[SURFACES: Registry] own skills that an audit blocks are marked at their name, in lists and search."""
+    """[SURFACES: Registry] own skills that an audit blocks are marked at their name, in lists and search.
+
+    A list waits for no audit: it says which are not audited yet. What was found is known from then on.
+    """
     world.skill("wallet-helper", THIEF)
-    pages = read_pages(world, "/find?q=prices+of+coins", "/s/wallet-helper")
-    assert [page.count('<strong class="mark block">blocked</strong>') for page in pages] == [1, 1, 1]
+    blocked, pending = '<strong class="mark block">blocked</strong>', "data-pending>not audited yet<"
+    with started(world, "--no-open") as (address, _), visiting() as client:
+        url = address.partition("/?")[0]
+        first = client.get(address).text
+        assert first.count(blocked) + first.count(pending) == 1
+        end = time.monotonic() + 60
+        while pending in client.get(url).text:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        paths = ("/", "/find?q=prices+of+coins", "/s/wallet-helper")
+        assert [client.get(f"{url}{path}").text.count(blocked) for path in paths] == [1, 1, 1]
+    assert read_pages(world)[0].count(blocked) == 1  # at first sight
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_marks_arrive(world: World) -> None:
+    """[SURFACES: Registry] a page gets the mark of a skill that was not audited when it was asked for."""
+    with started(world, "--no-open") as (address, _), running_browser() as browser:
+        page = browser.new_page()
+        page.goto(address)
+        world.skill("wallet-helper", THIEF)
+        page.goto(address.partition("/?")[0])
+        assert page.locator("h3:has(a[href='/s/wallet-helper']) > .mark").count() == 1
+        page.locator("h3:has(a[href='/s/wallet-helper']) > .mark.block").wait_for()
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillc.audit.characters import find_hidden, spell_hidden
     from skillc.audit.external_reviewer import JudgeFailed, ask_command, ask_judge, parse_judge
     from skillc.audit.findings import KINDS, Asks, Audit, Changes, Finding, compare_audits
+    from skillc.audit.levels import NO_FINDINGS, PENDING, UNAUDITED, Levels
     from skillc.audit.policy import Baseline, Policy, read_baseline, read_policy, write_baseline
     from skillc.audit.report import (
         render_asks,

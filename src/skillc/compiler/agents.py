@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from skillc import paths
 from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
@@ -46,14 +47,15 @@ def name_target(target: str) -> str:
     return paths.short_path(target) if os.sep in target else target
 
 
-def read_agents() -> list[Agent]:
-    """Return the table, sorted by name."""
+@cache
+def read_agents() -> tuple[Agent, ...]:
+    """Return the table, sorted by name. It is part of the package and does not change."""
     with open(os.path.join(os.path.dirname(__file__), "agents.tsv"), encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file.readlines()[1:]]
-    return [
+    return tuple(
         Agent(name, tuple(filter(None, aliases.split(","))), display, user, project)
         for name, aliases, display, user, project in rows
-    ]
+    )
 
 
 def agents_by_name() -> dict[str, Agent]:

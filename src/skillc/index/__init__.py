@@ -16,7 +16,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.index.cjk import WIDE
-    from skillc.index.workers import Pool, can_fork, count_cores, run_apart
+    from skillc.index.workers import Companion, Pool, can_fork, count_cores, run_apart
 else:
     __getattr__, __all__ = front_door(__name__)
 

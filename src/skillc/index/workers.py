@@ -16,10 +16,13 @@ import marshal
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 if TYPE_CHECKING:
+    import subprocess
+
     from skillc.errors import SkillcError
 
 Factory = Callable[..., Callable[[Any], Any]]
@@ -142,29 +145,91 @@ class Pool:
             os._exit(0)  # after an error as well: the parent meets it when it does the job itself
 
     def _spawn(self, jobs: Sequence[Any], pipes: list[BinaryIO], waits: list[Callable[[], object]]) -> None:
-        import subprocess  # only where there is much to do
-
         try:
-            process = subprocess.Popen(  # noqa: S603 -- our own interpreter and code
-                [sys.executable, "-I", "-S", "-c", _START],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            process = _start_interpreter()
         except OSError:
             pipes.append(BytesIO())
             return
-        assert process.stdin is not None
-        assert process.stdout is not None
         pipes.append(process.stdout)  # type: ignore[arg-type]
         waits.append(process.wait)
         try:
-            with process.stdin as pipe:
-                marshal.dump([path for path in sys.path if isinstance(path, str)], pipe)
-                function = self._factory.__module__, self._factory.__name__, self._arguments
-                marshal.dump((*function, list(jobs)), pipe)
+            with process.stdin as pipe:  # type: ignore[union-attr]
+                _send_function(self._factory, self._arguments, list(jobs), pipe)
         except OSError:
             pass  # it ended at once; its jobs are done here
+
+
+class Companion:
+    """A spawned worker that gets its jobs one after the other; the first starts it.
+
+    It ends with this process, or when it is closed. Factory, jobs and results are as for spawned workers of
+    a pool.
+    """
+
+    def __init__(self, factory: Factory, *arguments: Any) -> None:
+        from threading import Lock  # only servers have companions
+
+        self._factory = factory
+        self._arguments = arguments
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
+        self._lock = Lock()  # of the process
+
+    def do(self, job: Any) -> Any:
+        """Return the result of a job; None where the worker ended. The next job starts another one."""
+        try:
+            process = self._start()
+            marshal.dump(job, process.stdin)  # type: ignore[arg-type]
+            process.stdin.flush()  # type: ignore[union-attr]
+            result = _receive(process.stdout)  # type: ignore[arg-type]
+        except (OSError, ValueError):  # it ended, or was closed meanwhile
+            result = LOST
+        if result is not LOST:
+            return result
+        self._end()
+        return None
+
+    def close(self) -> None:
+        """End the worker for good, without waiting for the job that it does; that has no result then."""
+        self._is_closed = True
+        self._end()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """Return the process; raise OSError where it can't be started."""
+        with self._lock:
+            if self._process is None:
+                if self._is_closed or not can_spawn():
+                    raise OSError
+                self._process = _start_interpreter()
+                _send_function(self._factory, self._arguments, None, self._process.stdin)
+            return self._process
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            if process is not None:
+                process.kill()
+                process.wait()
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            with suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+
+
+def _start_interpreter() -> subprocess.Popen[bytes]:
+    import subprocess  # only where there is much to do
+
+    return subprocess.Popen(  # noqa: S603 -- our own interpreter and code
+        [sys.executable, "-I", "-S", "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _send_function(factory: Factory, arguments: tuple[Any, ...], jobs: list[Any] | None, pipe: Any) -> None:
+    """Tell a new interpreter what to import and do; without `jobs` it waits for them."""
+    marshal.dump([path for path in sys.path if isinstance(path, str)], pipe)
+    marshal.dump((factory.__module__, factory.__name__, arguments, jobs), pipe)
 
 
 def run_apart(
@@ -198,10 +263,19 @@ def serve() -> None:
     __import__(module)
     function = getattr(sys.modules[module], name)(*arguments)
     try:
-        for job in jobs:
+        for job in _receive_jobs() if jobs is None else jobs:
             _send(function(job), sys.stdout.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(0)
+
+
+def _receive_jobs() -> Iterator[Any]:
+    """Yield jobs until the parent closes the pipe, or is gone."""
+    while True:
+        try:
+            yield marshal.load(sys.stdin.buffer)
+        except EOFError:
+            return
 
 
 def _send(value: Any, pipe: BinaryIO) -> None:

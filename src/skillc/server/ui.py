@@ -61,7 +61,7 @@ def serve_ui(
                 browse(Path(page[0]).as_uri())
 
     try:
-        run_app(Guard(lock, LOOPBACK[0]), LOOPBACK[0], port, show)
+        run_app(Guard(lock, LOOPBACK[0]), LOOPBACK[0], port, show, lifespan="on")
     finally:
         for path in page:
             atomic.discard(path)

@@ -5,7 +5,9 @@ Rendered on the server. A little JavaScript makes them quicker to use; everythin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -43,7 +45,15 @@ def create_ui_app(workspace: Workspace) -> Starlette:
     """Return the application of `skc ui`: the pages of the skills that a workspace has."""
     site = LocalSite(workspace)
     routes = [*_routes(site, {**READING, "/agents": show_agents}), *assets.routes(site.assets)]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)})
+
+    @asynccontextmanager
+    async def live(app: Starlette) -> AsyncIterator[None]:
+        audits = asyncio.create_task(site.audit_all())  # before the first page is asked for, if it can be
+        yield
+        audits.cancel()
+        site.levels.close()
+
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)}, lifespan=live)
     app.router.redirect_slashes = False
     return app
 

@@ -47,7 +47,7 @@ class Catalog(VersionSource, Protocol):
         ...
 
     def mark(self, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Return skills of a list with the levels of their audits, as far as they are known in time."""
+        """Return skills of a list with the levels of their audits; one may be pending, or unaudited."""
         ...
 
     def review(self, version: Version) -> Review | None:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any
 
+from anyio import from_thread
 from starlette.requests import Request
 
 from skillc import usage
-from skillc.audit import Audit, audit_folder
+from skillc.audit import Audit, Levels, audit_folder
 from skillc.errors import FileNotFound, SkillcError
 from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, stored_skills
-from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument
-from skillc.registry.model import NO_FINDINGS, Skill, StoredFile, Version
-from skillc.server.caches import Cache
-from skillc.server.pages.catalog import MAX_AUDIT_BYTES, MAX_QUICK_AUDIT, Usage
+from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument, SkillSource
+from skillc.registry.model import Skill, StoredFile, Version
+from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Usage
 from skillc.server.pages.visit import Site, Visit
 from skillc.skills import SkillId, SourceFile, list_files, open_inside
 from skillc.skills.document import main_file
@@ -34,7 +31,6 @@ from skillc.workspace import Workspace
 NO_VERSION = "0.0.0"  # of a skill that does not say
 MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
-MARK_SECONDS = 1.0  # that a list takes for audits; more are known when it is shown again
 
 
 class LocalSite(Site):
@@ -43,30 +39,45 @@ class LocalSite(Site):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.workspace = workspace
-        self._catalog = LocalCatalog(workspace, self.audits)
+        self.levels = Levels()
 
     async def open(self, request: Request) -> Visit:
-        return Visit(request, self, self._catalog)
+        return Visit(request, self, LocalCatalog(self))
+
+    async def audit_all(self) -> None:
+        """Have all skills looked at, the first of the first page first, so that lists know their levels."""
+        with suppress(SkillcError, OSError):  # a page says what is wrong
+            snapshot = await self.workspace.library().snapshot()
+            folders = await snapshot.directories()
+            own = (skill.id for skill in await snapshot.list() if skill.source_name != EMBEDDED)
+            self.levels.find(((folders[name], name) for name in own if name in folders), first=False)
 
 
 class LocalCatalog:
-    """The skills of a workspace. Each has one version: what its files are now."""
+    """The skills of a workspace, as one visit sees them. Each has one version: what its files are now."""
 
-    def __init__(self, workspace: Workspace, audits: Cache[Audit | None]) -> None:
-        self._workspace = workspace
-        self._audits = audits
+    def __init__(self, site: LocalSite) -> None:
+        self._workspace = site.workspace
+        self._audits = site.audits
+        self._levels = site.levels
+        self._snapshot: SkillSource | None = None
+
+    def _ask(self, question: str, *arguments: object) -> Any:
+        """Return what the library answers: all questions of a visit are about one state of it."""
+        if self._snapshot is None:
+            self._snapshot = from_thread.run(self._workspace.library().snapshot)
+        return from_thread.run(getattr(self._snapshot, question), *arguments)
 
     def skills(self, prefix: str = "", after: str = "") -> Iterator[Skill]:
-        for skill in sorted(asyncio.run(self._workspace.library().list()), key=lambda skill: skill.id):
+        for skill in self._ask("list"):
             if skill.id > after and (not prefix or f"{skill.id}/".startswith(f"{prefix}/")):
                 yield _describe(skill)
 
     def collections(self) -> dict[str, int]:
-        collections = asyncio.run(self._workspace.library().collections())
-        return {collection.path: collection.count for collection in collections}
+        return {collection.path: collection.count for collection in self._ask("collections")}
 
     def skill(self, skill_id: str) -> Skill:
-        document, directory = asyncio.run(self._load(SkillId(skill_id)))
+        document, directory = self._load(SkillId(skill_id))
         return _describe(document.descriptor, dict(document.extensions), directory)
 
     def files(self, version: Version) -> tuple[StoredFile, ...]:
@@ -98,27 +109,20 @@ class LocalCatalog:
 
     def audit(self, version: Version) -> Audit | None:
         directory = self._directory(version)
-        return None if directory is None else self._audit(version.skill, directory, MAX_AUDIT_BYTES)
+        if directory is None or sum(file.size for file in self.files(version)) > MAX_AUDIT_BYTES:
+            return None
+        key = version.skill, version.digest
+        return self._audits.get(key, lambda: audit_folder(directory, version.skill, notes=True))
 
     def mark(self, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Return skills with the levels of their audits; those that there was no time for lack it for now."""
-        folders, end = asyncio.run(self._find_folders()), monotonic() + MARK_SECONDS
-        return [self._mark(skill, folders.get(skill.id), end) if is_own(skill) else skill for skill in skills]
-
-    def _mark(self, skill: Skill, directory: str | None, end: float) -> Skill:
-        level = ""
-        with suppress(SkillcError, OSError):  # a folder that can't be read has no level
-            audit = self._audit(skill.id, directory, MAX_QUICK_AUDIT, end) if directory else None
-            level = (audit.level or NO_FINDINGS) if audit else ""
-        return replace(skill, versions=tuple(replace(version, audit=level) for version in skill.versions))
-
-    def _audit(self, skill_id: str, directory: str, limit: int, end: float = math.inf) -> Audit | None:
-        """Return the audit of a folder up to a size; one that was not made before a time is not made."""
-        files = list_files(directory)
-        key = skill_id, _digest(directory, files)
-        if sum(file.size for file in files) > limit or (key not in self._audits and monotonic() > end):
-            return None
-        return self._audits.get(key, lambda: audit_folder(directory, skill_id, notes=True))
+        folders = self._ask("directories")
+        own = {skill.id: folders[skill.id] for skill in skills if is_own(skill) and skill.id in folders}
+        levels = self._levels.find((folder, skill_id) for skill_id, folder in own.items())
+        known = dict(zip(own, levels, strict=True))
+        return [
+            replace(skill, versions=tuple(replace(v, audit=known.get(skill.id, "")) for v in skill.versions))
+            for skill in skills
+        ]
 
     def review(self, version: Version) -> None:
         """Own skills need no review."""
@@ -131,19 +135,15 @@ class LocalCatalog:
             skills = list(stored_skills(self._workspace.cwd))
         return count_usage(skills, filters)
 
-    async def _find_folders(self) -> dict[SkillId, str]:
-        return await (await self._workspace.library().snapshot()).directories()
-
-    async def _load(self, skill_id: SkillId) -> tuple[SkillDocument, str | None]:
-        snapshot = await self._workspace.library().snapshot()
-        return await snapshot.load(skill_id), await snapshot.directory(skill_id)
+    def _load(self, skill_id: SkillId) -> tuple[SkillDocument, str | None]:
+        return self._ask("load", skill_id), self._ask("directory", skill_id)
 
     def _directory(self, version: Version) -> str | None:
-        return asyncio.run(self._load(version.skill))[1]
+        return self._load(version.skill)[1]
 
     def _document(self, version: Version) -> bytes:
         """Return the text of a skill whose repository has no folders."""
-        return asyncio.run(self._load(version.skill))[0].body.encode("utf-8", "replace")
+        return self._load(version.skill)[0].body.encode("utf-8", "replace")
 
 
 def is_own(skill: Skill) -> bool:

@@ -13,6 +13,23 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A skill that was not audited when its list was made gets its mark when it was.
+async function renewMarks(place, address) {
+  for (let delay = 300; delay < 60000 && place.querySelector("[data-pending]"); delay *= 2) {
+    await new Promise((resolve) => { setTimeout(resolve, delay); });
+    const answer = await fetch(address).catch(() => null);
+    if (!answer || !answer.ok || answer.redirected) return;
+    const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const mark of place.querySelectorAll("[data-pending]")) {
+      const link = mark.parentElement.querySelector("a").getAttribute("href");
+      const same = other.querySelector(`:is(h2, h3) > a[href="${CSS.escape(link)}"]`);
+      const fresh = same && same.parentElement.querySelector(":scope > .mark");
+      if (same && !(fresh && "pending" in fresh.dataset)) mark.replaceWith(fresh || "");
+    }
+  }
+}
+renewMarks(document, location.href);
+
 // Results appear as one types; the last request wins.
 for (const field of document.querySelectorAll("[data-live]")) {
   const place = document.getElementById(field.dataset.live);
@@ -33,15 +50,17 @@ for (const field of document.querySelectorAll("[data-live]")) {
     if (request) request.abort();
     request = new AbortController();
     const { signal } = request;
+    const part = `/find?part=results&${address(query)}`;
     try {
       let html = "";
       if (query) {
-        const answer = await fetch(`/find?part=results&${address(query)}`, { signal });
+        const answer = await fetch(part, { signal });
         if (!answer.ok || answer.redirected) return;
         html = await answer.text();
       }
       if (signal.aborted) return;
       place.innerHTML = html;
+      renewMarks(place, part);
       if (rest) rest.hidden = query !== "";
       if (location.pathname === "/find") history.replaceState(null, "", `/find?${address(query)}`);
     } catch (error) {
