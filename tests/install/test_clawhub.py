@@ -56,7 +56,7 @@ def test_address(hub: Hub, stub: Stub) -> None:
             ("pdf", "Fill forms"),
             ("doc", "Doc"),
         ]
-        assert found.origin_of(found.candidates[0]) == parse_origin(f"clawhub:{hub.url}/pdf", "/")
+        assert found.candidates[0].origin == parse_origin(f"clawhub:{hub.url}/pdf", "/")
         assert not any("download" in path for path in stub.paths())
     assert get(hub.url, "pdf") == ("1.0.0", ["SKILL.md"])
 

@@ -34,7 +34,7 @@ def entry(name: str, origin: Origin = GITHUB, *, base: str = "/project", **more:
     candidate = Candidate(name, f"/tmp/{name}", f"skills/{name}/SKILL.md", tree="7" * 40)
     download = Download(origin, "/tmp", (candidate,), commit="c" * 40, resolved=origin.url)
     hashes = FolderHashes("a" * 64, "d" * 64, SkillDigest("e" * 64, {"run.sh": "1 executable"}))
-    return make_entry(base, download, candidate, hashes, **more)
+    return make_entry(base, download.candidates[0], hashes, **more)
 
 
 def read(world: World) -> str:
@@ -312,10 +312,9 @@ def test_with_the_npm_package(installer: Installer) -> None:
     change_lock(root, forget=["xlsx"])
     mine = world.root / "mine"
     folders = [skill(mine, "pdf"), skill(mine, "docx")]
-    download = Download(Origin("local", str(mine), str(mine)), str(mine), ())
-    entries = [
-        make_entry(root, download, Candidate(f.name, str(f), ""), hash_folder(str(f))) for f in folders
-    ]
+    candidates = tuple(Candidate(folder.name, str(folder), "") for folder in folders)
+    download = Download(Origin("local", str(mine), str(mine)), str(mine), candidates)
+    entries = [make_entry(root, each, hash_folder(each.folder)) for each in download.candidates]
     change_lock(root, record=entries)
     before = read(world)
     installer.run("add", str(more.parent), "--yes", "--agent", "claude-code")

@@ -196,7 +196,7 @@ def lock_docx(user: User) -> None:
     base = user.home / ".skillc"
     with open_download(parse_origin(str(folder), "/")) as download:
         (candidate,) = download.candidates
-        entry = make_entry(str(base), download, candidate, hash_folder(str(folder)))
+        entry = make_entry(str(base), candidate, hash_folder(str(folder)))
     change_lock(str(user.home), record=[entry])
 
 

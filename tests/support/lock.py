@@ -21,9 +21,7 @@ def lock_skills(
     origin = parse_origin(address, str(world.project))
     with open_download(origin, names=names) as download:
         entries = [
-            make_entry(lock_folder(place), download, each, hash_folder(each.folder, each.links)).with_own(
-                **own
-            )
+            make_entry(lock_folder(place), each, hash_folder(each.folder, each.links)).with_own(**own)
             for each in download.candidates
         ]
     change_lock(place, record=entries)

@@ -230,9 +230,7 @@ class _Adding:
         """
         edited = find_edited(self.root, [each.last for each in offers if each.last])
         moves = {
-            each.id: Latest.of(
-                each.last, each.download, each.candidate, changed=True, edited=each.last.name in edited
-            )
+            each.id: Latest.of(each.last, each.candidate, changed=True, edited=each.last.name in edited)
             for each in offers
             if each.last is not None
         }
@@ -267,7 +265,7 @@ class _Adding:
     def _put(self, offer: Offer, last: LockEntry | None) -> Sequence[LockEntry]:
         """Put a skill into the store; return its entry, unless the lock has it already."""
         candidate = offer.candidate
-        has_it = is_there(candidate, offer.origin, self.root, last)  # another process may have been faster
+        has_it = is_there(candidate, self.root, last)  # another process may have been faster
         if has_it is None:
             raise SkillExists(offer.id, f"hint: 'skc update {offer.id}' brings it up to date")
         # A path is the user's own, and its deployment is on record; the lock names agents alone [D63].
@@ -278,7 +276,6 @@ class _Adding:
             return ()
         entry = make_entry(
             lock_folder(self.root),
-            offer.download,
             candidate,
             offer.hashes,
             last=last,

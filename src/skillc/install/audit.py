@@ -35,7 +35,7 @@ from skillc.audit import (
 from skillc.errors import AuditBlocked, Diagnostic, SkillcError, SkillNotFound
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
-from skillc.install.origin import Candidate, Download
+from skillc.install.origin import Candidate
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
 from skillc.origins import Evidence, Signature, Trust, check_skill, combine, require_signer
@@ -225,14 +225,12 @@ def _read() -> dict[str, list[str]]:
     )
 
 
-def admit_signer(
-    name: str, download: Download, candidate: Candidate, digest: str, trust: Trust
-) -> tuple[Signature, Evidence]:
+def admit_signer(name: str, candidate: Candidate, digest: str, trust: Trust) -> tuple[Signature, Evidence]:
     """Return by whom a skill with this digest is signed, and what its origin says of it.
 
     Raises SignatureBroken (E085), and SignerRefused (E086) for a signer whom [trust] does not accept.
     """
-    evidence = download.find_evidence(candidate)
+    evidence = candidate.find_evidence()
     signature = combine(check_skill(candidate.folder, name, trust, digest, evidence))
-    require_signer(name, download.origin_of(candidate).names, signature, trust)
+    require_signer(name, candidate.origin.names, signature, trust)
     return signature, evidence

@@ -47,7 +47,7 @@ def _describe_offer(offer: Offer) -> Installed:
 
 def _find_required(maker: OfferMaker, unmet: Unmet, offer: Offer) -> list[Offer]:
     """Return the offer of a skill that another needs: from where that says, else from its own origin."""
-    required, origin = unmet.skill, offer.download.origin
+    required, origin = unmet.skill, offer.candidate.download.origin
     names = [required.short_name]
     try:
         if required.source:

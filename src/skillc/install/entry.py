@@ -19,7 +19,7 @@ from skillc.startup import MUCH, new_sha256
 
 if TYPE_CHECKING:
     from skillc.audit import Audit
-    from skillc.install.origin import Candidate, Download, Origin
+    from skillc.install.origin import Candidate, Origin
     from skillc.origins import Pin, Signature
 
 Fields = dict[str, Any]
@@ -180,7 +180,6 @@ class FolderHashes:
 
 def make_entry(
     base: str,
-    download: Download,
     candidate: Candidate,
     hashes: FolderHashes,
     *,
@@ -196,19 +195,19 @@ def make_entry(
     `base` is the folder of the lock. Name and pin are those of the `last` entry, if there was one, and so are
     agents and mode where none are given. Addresses are noted without credentials.
     """
-    origin = download.origin_of(candidate)
+    origin = candidate.origin
     if targets is None and last is not None and last.has_targets:
         targets = last.targets
     pin = signature.pin if signature else last.signer if last else None
     ours = {
         "v": VERSION,
-        "commit": download.commit,
+        "commit": candidate.download.commit,
         "tree": candidate.tree,
         "digest": f"sha256:{hashes.source}",
         CONTENT: f"sha256:{hashes.content.digest}",
         "executables": hashes.content.executables or "",
         "version": candidate.version,
-        "resolved": "" if origin.type == "local" else without_credentials(download.address_of(candidate)),
+        "resolved": "" if origin.type == "local" else without_credentials(candidate.address),
         "targets": "" if targets is None else sorted(targets),
         "mode": mode or (last.own_text("mode") if last else "") or LINK,
         "pinned": last is not None and last.is_pinned,
@@ -216,7 +215,7 @@ def make_entry(
         "signer": pin.fields() if pin else {},
         "requiredBy": sorted({*required_by, *(last.required_by if last else ())}) or "",
     }
-    theirs = describe_origin(base, origin, candidate) | {"computedHash": hashes.computed}
+    theirs = describe_origin(base, candidate) | {"computedHash": hashes.computed}
     fields = {key: theirs[key] for key in KEYS if theirs.get(key)}
     return LockEntry(last.name if last else candidate.name, {**fields, OWN: _seal(ours)})
 
@@ -227,8 +226,9 @@ def _describe_audit(audit: Audit) -> Fields:
     return {"rules": VERSION, "asks": audit.asks_digest()}
 
 
-def describe_origin(base: str, origin: Origin, candidate: Candidate) -> dict[str, str]:
+def describe_origin(base: str, candidate: Candidate) -> dict[str, str]:
     """Return where a skill comes from, in the npm package's own fields."""
+    origin = candidate.origin
     is_local = origin.type == "local"
     has_url = origin.type not in ("github", "local")
     return {

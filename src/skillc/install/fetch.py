@@ -25,8 +25,7 @@ COMMIT = re.compile("[0-9a-f]{40}")
 
 Refs = Mapping[str, str]  # the version, tag, branch or commit that is asked for, by the name of a skill
 NO_REFS: Refs = {}
-Match = tuple[Download, Candidate]  # a download and a skill in it
-Result = tuple[LockEntry, Match | SkillcError]
+Result = tuple[LockEntry, Candidate | SkillcError]
 
 
 class Origins(ExitStack):
@@ -117,7 +116,7 @@ def move_origin(origin: Origin, ref: str) -> Origin:
 
 def _match(
     entries: Iterable[LockEntry], download: Download
-) -> Iterator[tuple[LockEntry, Match | OriginNotFound]]:
+) -> Iterator[tuple[LockEntry, Candidate | OriginNotFound]]:
     """Yield entries with their skills in a download: by the path, else by a name."""
     candidates = download.candidates[::-1]  # of two with one name, the first counts
     by_path = {each.path: each for each in candidates if each.path}
@@ -129,7 +128,7 @@ def _match(
             candidate = candidates[-1]
         label = download.origin.label()
         missing = OriginNotFound(label, f"it is not in {label} any more")
-        yield entry, missing if candidate is None else (download, candidate)
+        yield entry, candidate or missing
 
 
 def reason_of(error: SkillcError) -> str:
@@ -158,21 +157,19 @@ def fetch_entries(
             with fetch.attempt():
                 if isinstance(result, SkillcError):
                     raise LockUnsatisfied(entry.name, reason_of(result), result.details)
-                fetch.skills.append(_verify(base, entry, *result, fetch.diagnostics))
+                fetch.skills.append(_verify(base, entry, result, fetch.diagnostics))
         yield fetch
 
 
-def _verify(
-    base: str, entry: LockEntry, download: Download, candidate: Candidate, diagnostics: list[Diagnostic]
-) -> FetchedSkill:
+def _verify(base: str, entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> FetchedSkill:
     """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
     diagnostics += candidate.warn_of_yank(entry.name, entry.own_text("version"))
-    label = download.origin.label()
+    label = candidate.download.origin.label()
     hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
     if entry.own and not is_locked(entry, candidate, hashes):
         hint = f"hint: 'skc update {entry.name}' takes what is there now"
         raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
-    evidence = download.find_evidence(candidate)
+    evidence = candidate.find_evidence()
     if entry.is_complete:
         return FetchedSkill(entry, candidate.folder, label, evidence)
     if entry.own:
@@ -183,7 +180,7 @@ def _verify(
         if not is_locked(entry, candidate, hashes):
             same = "and they are other files now"
         diagnostics.append(warning("W086", entry.name, same))
-    new = make_entry(base, download, candidate, hashes, last=entry)
+    new = make_entry(base, candidate, hashes, last=entry)
     return FetchedSkill(new, candidate.folder, label, evidence)
 
 

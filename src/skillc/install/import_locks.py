@@ -23,10 +23,10 @@ from skillc import paths
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
 from skillc.install.audit import admit, admit_signer
 from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
-from skillc.install.fetch import COMMIT, Match, Origins, is_locked, reason_of
+from skillc.install.fetch import COMMIT, Origins, is_locked, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
-from skillc.install.origin import CLAWHUB, REGISTRY, Candidate, Download
+from skillc.install.origin import CLAWHUB, REGISTRY, Candidate
 from skillc.install.store import FetchedSkill, has_skill, put_skill, record_entries
 from skillc.library import GLOBAL, is_compiled
 from skillc.library.records import lock_store
@@ -204,23 +204,23 @@ class _Transfer:
         destination = store_folder(self.root, pin.name)
         return Step(os.path.basename(destination), pin.label, destination, COPIED, self.root)
 
-    def take(self, pin: Pin, match: Match | SkillcError) -> None:
+    def take(self, pin: Pin, match: Candidate | SkillcError) -> None:
         """Put a skill into the store and its entry into the lock, if it is the version of the pin."""
         try:
             if isinstance(match, SkillcError):
                 raise match
-            self._take(pin, *match)
+            self._take(pin, match)
         except _NotTaken as error:
             self.skip(pin, error.message)
         except (SkillcError, OSError) as error:
             self.skip(pin, f"{pin.label}: {reason_of(unexpected(error))}")
 
-    def _take(self, pin: Pin, download: Download, candidate: Candidate) -> None:
-        hashes = hash_folder(candidate.folder, candidate.links)
+    def _take(self, pin: Pin, candidate: Candidate) -> None:
+        hashes, origin = hash_folder(candidate.folder, candidate.links), candidate.download.origin
         if not is_locked(pin.entry, candidate, hashes):
             advice = f"'skc add {pin.source}' takes what is there now"
             raise SkillcError(f"its files are not those of the lock any more; {advice}")
-        if download.origin.is_registry and candidate.version != (download.origin.ref or candidate.version):
+        if origin.is_registry and candidate.version != (origin.ref or candidate.version):
             raise SkillcError(f"the registry gave version '{candidate.version}'")
         if is_compiled(candidate.folder):
             raise _NotTaken("a compiled skill; import its source")
@@ -231,17 +231,15 @@ class _Transfer:
         except AuditBlocked as error:
             raise _NotTaken(f"{error.message}; {error.details.removeprefix('hint: ')}") from None
         digest = hashes.content.digest
-        signature, evidence = admit_signer(pin.name, download, candidate, digest, read_trust())
-        entry = make_entry(
-            lock_folder(root), download, candidate, hashes, last=named, audit=audit, signature=signature
-        )
+        signature, evidence = admit_signer(pin.name, candidate, digest, read_trust())
+        entry = make_entry(lock_folder(root), candidate, hashes, last=named, audit=audit, signature=signature)
         with lock_store(root):
             is_there = os.path.lexists(step.destination)
             if is_there and not is_same(candidate.folder, step.destination):
                 advice = f"'skc remove {os.path.basename(step.destination)}' takes it out"
                 raise _NotTaken(f"another skill of that name is in the store; {advice}")
             locked = read_lock(root).get(pin.name)
-            if is_there and locked is not None and locked.commit == download.commit:
+            if is_there and locked is not None and locked.commit == candidate.download.commit:
                 raise _NotTaken(f"the same as '{step.destination}'")
             skill = FetchedSkill(entry, candidate.folder, pin.label, evidence)
             diagnostics = put_skill(root, skill, REASON, is_there=has_skill(root, entry))

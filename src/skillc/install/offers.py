@@ -72,8 +72,6 @@ class Offer:
     targets: tuple[str, ...] = ()
     path: str = optional("")
     candidate: Candidate = field(kw_only=True, metadata=HIDDEN)
-    download: Download = field(kw_only=True, metadata=HIDDEN)
-    origin: Origin = field(kw_only=True, metadata=HIDDEN)
     description: str = field(kw_only=True, metadata=HIDDEN)
     hashes: FolderHashes = field(kw_only=True, metadata=HIDDEN)
     report: Audit = field(kw_only=True, metadata=HIDDEN)
@@ -84,6 +82,10 @@ class Offer:
     is_there: bool = field(kw_only=True, metadata=HIDDEN)
     last: LockEntry | None = field(kw_only=True, metadata=HIDDEN)
     publication: Publication | None = hidden(None)
+
+    @property
+    def origin(self) -> Origin:
+        return self.candidate.origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class OfferMaker:
                 for candidate in candidates:
                     steps.step(candidate.name)
                     entry = entries.get(candidate.name)
-                    offers.append(_make_offer(download, candidate, self.root, policy, trust, entry))
+                    offers.append(_make_offer(candidate, self.root, policy, trust, entry))
         check_names(offers)
         return offers
 
@@ -229,7 +231,6 @@ def check_names(offers: Sequence[Offer]) -> None:
 
 
 def _make_offer(
-    download: Download,
     candidate: Candidate,
     root: str,
     policy: Policy,
@@ -241,22 +242,21 @@ def _make_offer(
     Raises SkillExists (E050) for one that is there from elsewhere, SignatureBroken (E085), and SignerRefused
     (E086) for a signer whom the user does not accept.
     """
-    origin = download.origin_of(candidate)
     if is_compiled(candidate.folder):
         raise InvalidSkill(candidate.folder, "a compiled skill; add its source")
     data = read_main_file(candidate.folder)
     metadata = read_metadata(parse(data), candidate.name)
     files = list_files(candidate.folder, hidden=True)  # raises for a link that leaves the folder
-    is_same = is_there(candidate, origin, root, entry)
+    is_same = is_there(candidate, root, entry)
     hashes = hash_folder(candidate.folder, candidate.links)
     report = audit_folder(candidate.folder, candidate.name, policy=policy)
     digest = hashes.content.digest
-    signature, evidence = admit_signer(candidate.name, download, candidate, digest, trust)
+    signature, evidence = admit_signer(candidate.name, candidate, digest, trust)
     return Offer(
         candidate.name,
-        origin.source,
-        origin.ref,
-        download.commit,
+        candidate.origin.source,
+        candidate.origin.ref,
+        candidate.download.commit,
         candidate.version,
         f"sha256:{hashes.source}",
         len(files),
@@ -264,8 +264,6 @@ def _make_offer(
         estimate(data.decode("utf-8", "replace")[:MAX_SAMPLE]),
         FindingCounts(report.notes, report.reviews, report.blocks),
         candidate=candidate,
-        download=download,
-        origin=origin,
         description=metadata.description,
         hashes=hashes,
         report=report,
@@ -277,15 +275,15 @@ def _make_offer(
     )
 
 
-def is_there(candidate: Candidate, origin: Origin, root: str, entry: LockEntry | None) -> bool | None:
+def is_there(candidate: Candidate, root: str, entry: LockEntry | None) -> bool | None:
     """Return whether the store has just this skill from this origin; None for another version of it.
 
     Raises SkillExists for one that is there from elsewhere.
     """
-    path = os.path.join(paths.skills_store(root), candidate.name)
+    path, origin = os.path.join(paths.skills_store(root), candidate.name), candidate.origin
     there = os.path.lexists(path)
     require_intact([entry] if entry is not None else [])
-    if entry is not None and not _is_same(entry, origin, candidate, root):
+    if entry is not None and not _is_same(entry, candidate, root):
         way = f"'skc remove {candidate.name}' takes it out"
         if origin.type == "local" and entry.text("source") == f"{FILE}{origin.source}":
             way = f"'skc update {candidate.name}@HEAD' takes the last commit there, {way}"
@@ -303,9 +301,9 @@ def is_there(candidate: Candidate, origin: Origin, root: str, entry: LockEntry |
     return True if entry.is_about(candidate.folder, candidate.links) else None
 
 
-def _is_same(entry: LockEntry, origin: Origin, candidate: Candidate, root: str) -> bool:
+def _is_same(entry: LockEntry, candidate: Candidate, root: str) -> bool:
     """Return whether a lock's entry is about the same skill of the same origin."""
-    new = describe_origin(lock_folder(root), origin, candidate)
+    new = describe_origin(lock_folder(root), candidate)
     return all(entry.text(key) == new[key] for key in ("source", "sourceType", "skillPath"))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -120,11 +120,33 @@ class Candidate:
     yanked: Mapping[str, str] = field(default_factory=dict, compare=False)  # reasons, by version
     links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
     remote: Any = field(default=None, repr=False, compare=False)  # the skill of a remote, to be fetched
+    download: Download = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # says so
 
     @property
     def inside(self) -> str:
         """The path of its folder in the download."""
         return posixpath.dirname(self.path)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from, as the lock file keeps it."""
+        whole = self.download.origin
+        if not self.source or whole.is_registry:
+            return whole
+        return Origin("download", self.source, whole.url, secret_url=whole.secret_url)
+
+    @property
+    def address(self) -> str:
+        """The address that it came from: after redirects, once it is complete."""
+        return self.download.addresses.get(self.folder) or self.resolved or self.download.resolved
+
+    def find_evidence(self) -> Evidence:
+        """Return what its origin says of it, which may have to be asked."""
+        return self.download.find_evidence(self)
+
+    def complete(self) -> None:
+        """Have all its files in its folder."""
+        self.download.complete([self])
 
     def warn_of_yank(self, name: str, version: str, *, is_replaced: bool = False) -> list[Diagnostic]:
         """Return W093 for a version that its registry yanked, if it did.
@@ -157,15 +179,9 @@ class Download:
     find_evidence: Callable[[Candidate], Evidence] = field(default=lambda _: NO_EVIDENCE, repr=False)
     addresses: dict[str, str] = field(default_factory=dict, repr=False)  # of folders that are complete
 
-    def address_of(self, candidate: Candidate) -> str:
-        """Return the address that one candidate came from: after redirects, once it is complete."""
-        return self.addresses.get(candidate.folder) or candidate.resolved or self.resolved
-
-    def origin_of(self, candidate: Candidate) -> Origin:
-        """Return the origin of one candidate, as the lock file keeps it."""
-        if not candidate.source or self.origin.is_registry:
-            return self.origin
-        return Origin("download", candidate.source, self.origin.url, secret_url=self.origin.secret_url)
+    def __post_init__(self) -> None:
+        mine = (replace(each, download=self) for each in self.candidates)
+        object.__setattr__(self, "candidates", tuple(mine))
 
 
 def choose_by_name(origin: Origin, skills: Mapping[str, T], names: Sequence[str]) -> list[T]:

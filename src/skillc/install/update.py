@@ -184,7 +184,7 @@ class Updater:
         complete: list[LockEntry] = []
         for latest in versions:
             try:
-                latest.download.complete([latest.candidate])
+                latest.candidate.complete()
                 new = self._update(latest)
             except (SkillcError, OSError) as error:
                 if read_lock(self.root).get(latest.id) != latest.entry:  # another command was faster
@@ -228,7 +228,6 @@ class Updater:
                 merge = _merge(root, replace(latest, edited=edited), base)
                 locked = make_entry(
                     lock_folder(root),
-                    latest.download,
                     latest.candidate,
                     hashes,
                     last=entry,
@@ -251,7 +250,7 @@ class Updater:
     def _check_signer(self, latest: Latest, hashes: FolderHashes) -> tuple[Signature, Evidence]:
         """Return the signature of a new version; raises SignerRefused for another signer than before."""
         name, digest = latest.entry.name, hashes.content.digest
-        signature, evidence = admit_signer(name, latest.download, latest.candidate, digest, read_trust())
+        signature, evidence = admit_signer(name, latest.candidate, digest, read_trust())
         is_fine = self.accept_signer or self.dry_run
         require_same(name, latest.entry.signer, signature, self.person, accept=is_fine)
         return signature, evidence

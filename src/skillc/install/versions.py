@@ -18,7 +18,7 @@ from skillc.errors import Diagnostic, InvalidOption, InvalidSkillId, SkillcError
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import NO_REFS, Match, Origins, Refs, move_origin, reason_of
+from skillc.install.fetch import NO_REFS, Origins, Refs, move_origin, reason_of
 from skillc.install.lock import (
     change_lock,
     find_entries,
@@ -53,18 +53,19 @@ class Latest:
     changed: bool
     edited: bool
     entry: LockEntry = field(metadata=HIDDEN)
-    download: Download = field(metadata=HIDDEN)
     candidate: Candidate = field(metadata=HIDDEN)
 
     @classmethod
-    def of(
-        cls, entry: LockEntry, download: Download, candidate: Candidate, *, changed: bool, edited: bool
-    ) -> Self:
+    def of(cls, entry: LockEntry, candidate: Candidate, *, changed: bool, edited: bool) -> Self:
         """Return what an origin has for a locked skill, which may have been edited where it is."""
         current = entry.own_text("version") or entry.commit[:12] or entry.hash[:12]
-        latest = (candidate.version or download.commit[:12] or NEW_FILES) if changed else current
-        commit = download.commit or None
-        return cls(entry.name, current, latest, commit, changed, edited, entry, download, candidate)
+        latest = (candidate.version or candidate.download.commit[:12] or NEW_FILES) if changed else current
+        commit = candidate.download.commit or None
+        return cls(entry.name, current, latest, commit, changed, edited, entry, candidate)
+
+    @property
+    def download(self) -> Download:
+        return self.candidate.download
 
     @property
     def is_moved(self) -> bool:
@@ -140,7 +141,7 @@ def find_latest(
         try:
             if isinstance(result, SkillcError):
                 raise result
-            latest = _compare(entry, *result, edited=entry.name in edited)
+            latest = _compare(entry, result, edited=entry.name in edited)
         except SkillcError as error:  # of this skill; the others may be there
             if entry.name in refs:
                 lines = error.details.splitlines()
@@ -169,7 +170,7 @@ def parse_age(text: str, option: str = "--min-age") -> int:
     return int(number) * UNITS[unit]
 
 
-def _compare(entry: LockEntry, download: Download, candidate: Candidate, *, edited: bool) -> Latest:
+def _compare(entry: LockEntry, candidate: Candidate, *, edited: bool) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
     tree = entry.own_text("tree")
     if candidate.source_digest and entry.digest:
@@ -177,9 +178,9 @@ def _compare(entry: LockEntry, download: Download, candidate: Candidate, *, edit
     elif tree and candidate.tree:
         is_changed = candidate.tree != tree
     else:
-        download.complete([candidate])
+        candidate.complete()
         is_changed = not entry.is_about(candidate.folder, candidate.links)
-    return Latest.of(entry, download, candidate, changed=is_changed, edited=edited)
+    return Latest.of(entry, candidate, changed=is_changed, edited=edited)
 
 
 def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) -> bool:
@@ -270,12 +271,11 @@ def fetch_old(skill: Skill, ref: str, cwd: str) -> Iterator[str]:
             match = _find_committed(origins, skill, ref, cwd)
         if isinstance(match, SkillcError):
             raise match
-        download, candidate = match
-        download.complete([candidate])
-        yield candidate.folder
+        match.complete()
+        yield match.folder
 
 
-def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> Match:
+def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> Candidate:
     """Return a skill as it is in a commit of the git repository that its folder is in."""
     in_git = any(os.path.exists(os.path.join(each, ".git")) for each in paths.with_parents(skill.source))
     if not in_git:
@@ -286,7 +286,7 @@ def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> M
     found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
     if len(found) != 1:
         raise InvalidOption(f"'{origin.label()}' has no skill '{skill.name}'; name a folder with --old")
-    return download, found[0]
+    return found[0]
 
 
 def find_shared(registry: str, cwd: str) -> dict[str, list[Skill]]:
