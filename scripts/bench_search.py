@@ -87,8 +87,8 @@ def bench_search(bench: Bench) -> None:
     home = Path(bench.env["HOME"])
     if not (home / ".skillc" / "skills" / "large").exists():
         large_skill(home / ".skillc" / "skills" / "large")
-    bench.run(bench.skc, "build", "large")
-    settle(bench, "large")
+    shutil.rmtree(home / ".skillc" / "runtime" / "large", ignore_errors=True)
+    bench.run(bench.skc, "build", "large")  # once: what is measured is promised from the first build on
     ran = subprocess.run(
         [bench.python, "-c", SEARCHES, "20" if bench.quick else "200"],
         env=bench.env,
@@ -106,8 +106,8 @@ def bench_search(bench: Bench) -> None:
     median = statistics.median(ratios)
     print(f"{'search / raw SQL, median of these':<44} {'':>9} {'':>10} {median:>7.2f} {1.3:>6.2f}")
     title = large_skill(home / "copy")[1500][1][5][0]
-    commands = {"show": ("--section", title), "search": (title,), "open": ("SKILL.md",), "sources": ()}
-    for command, words in commands.items():
+    words_of = {**COMMANDS, "show": ("--section", title), "search": (title,)}
+    for command, words in words_of.items():
         processes, bare = bench.in_turn(
             10 if bench.quick else 60,
             lambda command=command, words=words: bench.run(bench.skc, command, "large", *words),  # type: ignore[misc]

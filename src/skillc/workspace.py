@@ -126,8 +126,8 @@ class Workspace(Operations):
 
         return self.operate("outline", name, {"level": level}, lambda skill: read_outline(skill, level))
 
-    def outline_text(self, name: str, level: int | None = None) -> Iterable[str]:
-        """Return the same as text, the lines of each file: quicker, as an index has them ready."""
+    def outline_text(self, name: str, level: int | None = None) -> bytes:
+        """Return the same as text, in UTF-8: quicker, as an index has it ready."""
         from skillc.gateway import read_outline_text
 
         return self.operate("outline", name, {"level": level}, lambda skill: read_outline_text(skill, level))

@@ -7,7 +7,9 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -399,6 +401,49 @@ def test_the_text_of_a_large_outline(large: Skill, walks: list[str], run: Run) -
     save(Path(large.source, "part2", "doc2.md"), "nothing\n")
     less = edited.replace("part0/doc0.md\n  # Title 0\n  ## Same\n", "")
     assert run("outline", "large").out == less.replace("part2/doc2.md\n  # Title 2\n  ## Same\n", "")
+
+
+def test_a_large_outline_asks_each_file_once(
+    large: Skill, walks: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[D14] [D18] [D72] one question for each file below its open directory, and one text from the index."""
+    settle()
+    build_skill(large)
+    walks.clear()
+    asked: list[bytes] = []
+    stat = os.stat
+
+    def count(path: Any, **options: Any) -> os.stat_result:
+        if "dir_fd" in options:
+            asked.append(path)
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", count)
+    lines = run("outline", "large").out.splitlines()
+    assert sorted(asked) == [b"SKILL.md", *(b"doc%d.md" % n for n in range(6))]
+    assert len(lines) == len(read_outline(large)) + 7
+    assert not walks
+
+
+def test_an_outline_whose_lists_are_damaged(large: Skill, walks: list[str], run: Run) -> None:
+    """[D18] what an index of an older version lacks, or a damaged one has, is read from the files."""
+    settle()
+    build_skill(large)
+    expected = run("outline", "large").out
+    with open_index(large, "ascii") as index:
+        path = index.path
+    for statement in (
+        "DELETE FROM whole_outline",
+        "UPDATE directories SET stamps = x'00'",
+        "UPDATE directories SET names = 1",
+        "UPDATE directories SET names = NULL",
+        "ALTER TABLE directories DROP COLUMN names",
+    ):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(statement)
+        walks.clear()
+        assert run("outline", "large").out == expected
+        assert walks
 
 
 def test_large_skills_are_not_walked(large: Skill, walks: list[str]) -> None:

@@ -193,6 +193,14 @@ def write_bytes(data: bytes, *, is_markdown: bool = False) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_text(data: bytes) -> None:
+    """Write UTF-8 that is ours; where stdout has another encoding, in that one."""
+    if sys.stdout.encoding == "utf-8":
+        write_bytes(data)
+    else:
+        sys.stdout.write(data.decode())
+
+
 def can_print(text: str) -> bool:
     """Return whether the encoding of stdout has the characters of a text."""
     try:

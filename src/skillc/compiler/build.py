@@ -262,7 +262,7 @@ class _Build:
         self.diagnostics = writer.diagnostics()
         last_stub = self._read_stub()
         edits = self._keep_edited_stub(last_stub, stub.encode())
-        writer.set_directories(self._stamp_directories())
+        writer.set_directories(self._stamp_directories(), is_large=len(self.files) > EXACT)
         tokenizer = sections.choose_tokenizer(self.tokenizer)
         writer.finish(
             {

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 
 from skillc.errors import SkillcError
-from skillc.index import EXACT, has_times
+from skillc.index import EXACT, has_times, stamp_of
 from skillc.index.sections import DatabaseError, open_index
 from skillc.skills import SourceFile, list_files, open_inside
+from skillc.startup import READ
 from skillc.text import utf8_text
 
 TYPE_CHECKING = False
@@ -67,6 +68,44 @@ def has_same_names(skill: Skill, connection: Connection, meta: Mapping[str, str]
         )
     except (DatabaseError, TypeError, ValueError):  # a damaged index
         return False
+
+
+def has_same_markdown(skill: Skill, connection: Connection, meta: Mapping[str, str]) -> bool:
+    """Return whether a large skill has the Markdown files that were indexed, and each is as it was.
+
+    False for a small one and for indexes of older versions, which have no lists of files: then they are
+    asked one by one, as they are where this finds a change.
+    """
+    try:
+        if int(meta.get("files", "0")) <= EXACT:
+            return False
+        sql = "SELECT path, modified_ns, changed_ns, names, stamps FROM directories"
+        rows = connection.execute(sql).fetchall()
+        return bool(rows) and all(
+            _is_same_directory(os.path.join(skill.source, path), *known) for path, *known in rows
+        )
+    except (DatabaseError, AttributeError, TypeError, ValueError):  # a damaged index
+        return False
+    except OSError:  # a file that is gone, a system that can't open directories
+        return False
+
+
+def _is_same_directory(path: str, mtime: int, ctime: int, names: bytes, stamps: bytes) -> bool:
+    """Return whether a directory has these times and the files of these names these stamps.
+
+    The files are asked below the open directory: of whole paths, the system looks up each directory again.
+    """
+    directory = os.open(path, READ | getattr(os, "O_DIRECTORY", 0))
+    try:
+        if stamp_of(os.fstat(directory))[1:] != (mtime, ctime):
+            return False
+        found: list[int] = []
+        for name in names.split(b"/") if names != b"" else ():
+            status = os.stat(name, dir_fd=directory)
+            found += (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return found == memoryview(stamps).cast("q").tolist()
+    finally:
+        os.close(directory)
 
 
 def read_headings(connection: Connection, condition: str = "1", *values: str) -> list[Heading]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillc.cli import is_for_person, print_lines, show, workspace
+from skillc.cli import is_for_person, show, workspace, write_text
 from skillc.cli.syntax import SKILL, Arguments, Command
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ $ skc outline pdf --level 2
 def run(arguments: Arguments) -> int:
     name, level = arguments.text("skill"), arguments.count("level")
     if not arguments.as_json and not is_for_person():
-        print_lines(workspace().outline_text(name, level))
+        write_text(workspace().outline_text(name, level))
         return 0
     entries = workspace().outline(name, level)
 

@@ -33,8 +33,8 @@ SCHEMA_VERSION = 2
 MANIFEST_VERSION = 1
 REQUIRED_KEYS = ("skill_path", "source_hash", "schema_version", "tokenizer")
 TABLES = (
-    "index_meta headings files directories sections sections_data sections_idx sections_content "
-    "sections_docsize sections_config sqlite_stat1"
+    "index_meta headings files directories whole_outline sections sections_data sections_idx "
+    "sections_content sections_docsize sections_config sqlite_stat1"
 )
 MAX_MANIFEST = 1 << 20  # bytes
 MAX_SEALED = 256 << 10  # bytes; reading a larger index whole would take longer than using it

@@ -7,6 +7,7 @@ a copy of the old one, so that unchanged files are not indexed again [D12].
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -21,7 +22,7 @@ from skillc.text import fold_line, one_line, utf8_text
 FileState = tuple[str, Stamp]  # digest and stamp of a file as the index has it
 Heading = tuple[int, str, int, int, int, int]  # level, text, first and last line, first and last byte
 
-BUILDER = 3  # counts up when an index is written differently, so that the next build starts from nothing
+BUILDER = 4  # counts up when an index is written differently, so that the next build starts from nothing
 BATCH = 10_000  # headings that are inserted together
 LARGE = 4 * 1024 * 1024  # bytes of text from which larger pages pay
 
@@ -35,10 +36,14 @@ CREATE TABLE files (path TEXT PRIMARY KEY, digest TEXT NOT NULL,
     first_row INTEGER NOT NULL, row_count INTEGER NOT NULL,
     first_heading INTEGER NOT NULL, heading_count INTEGER NOT NULL,
     description TEXT, diagnostics TEXT NOT NULL, outline TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE directories (path TEXT PRIMARY KEY, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
+    names BLOB, stamps BLOB) WITHOUT ROWID;
+CREATE TABLE whole_outline (id INTEGER PRIMARY KEY, text BLOB NOT NULL);
 """
-_DIRECTORIES = """
-CREATE TABLE IF NOT EXISTS directories
-    (path TEXT PRIMARY KEY, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL) WITHOUT ROWID
+# The outline of a large skill in one piece: reading 2,000 rows takes ten times as long.
+_WHOLE_OUTLINE = """
+INSERT INTO whole_outline SELECT 1, CAST(ifnull(group_concat(outline || char(10), ''), '') AS BLOB)
+    FROM (SELECT outline FROM files WHERE outline != '' ORDER BY path)
 """
 _BUILD_KEYS = {
     "name",
@@ -183,12 +188,28 @@ class SectionWriter:
         text = _join((d.code, d.message) for d in diagnostics)
         self._connection.execute("UPDATE files SET diagnostics = ? WHERE path = ?", (text, name))
 
-    def set_directories(self, stamps: Iterable[tuple[str, Stamp]]) -> None:
-        """Record the directories of the skill, so that readers see that no file was added or removed."""
-        self._connection.execute(_DIRECTORIES)
+    def set_directories(self, stamps: Iterable[tuple[str, Stamp]], *, is_large: bool) -> None:
+        """Record the directories of the skill, so that readers see that no file was added or removed.
+
+        In a large skill, also the Markdown files in each with their stamps, and the whole outline, which is
+        true as long as all of them are the same.
+        """
         self._connection.execute("DELETE FROM directories")
-        rows = [(utf8_text(path), mtime, ctime) for path, (_, mtime, ctime) in stamps]
-        self._connection.executemany("INSERT INTO directories VALUES (?, ?, ?)", rows)
+        self._connection.execute("DELETE FROM whole_outline")
+        files: dict[str, list[tuple[str, Stamp]]] = {}
+        if is_large:
+            self._connection.execute(_WHOLE_OUTLINE)
+            sql = "SELECT path, size, modified_ns, changed_ns FROM files WHERE path LIKE '%.md' ORDER BY path"
+            for path, *stamp in self._connection.execute(sql):
+                folder, _, name = path.rpartition("/")
+                files.setdefault(folder, []).append((name, tuple(stamp)))
+        self._connection.executemany(
+            "INSERT INTO directories VALUES (?, ?, ?, ?, ?)",
+            [
+                (path, mtime, ctime, *(_pack_files(files.get(path, ())) if is_large else (None, None)))
+                for path, (_, mtime, ctime) in ((utf8_text(path), stamp) for path, stamp in stamps)
+            ],
+        )
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return read_diagnostics(self._connection)
@@ -254,6 +275,12 @@ def _sections(data: bytes, body: int, headings: Sequence[Heading]) -> Iterator[t
         yield "", data[body:first].decode("utf-8", "replace")
     for _, heading, _, _, start, end in headings:
         yield heading, data[start:end].decode("utf-8", "replace")
+
+
+def _pack_files(files: Sequence[tuple[str, Stamp]]) -> tuple[bytes, bytes]:
+    """Return the names of files and their stamps as readers compare them."""
+    names = "/".join(name for name, _ in files).encode()
+    return names, array("q", chain.from_iterable(stamp for _, stamp in files)).tobytes()
 
 
 def _join(diagnostics: Iterable[tuple[str, str]]) -> str:
