@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +20,7 @@ from typing import Any
 Answer = str | tuple[str, dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
 
+_NUMBERS = itertools.count(1)
 USAGE: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 
 
@@ -92,13 +94,15 @@ class ScriptedModel:
 
 def _speak_messages(answer: Answer, body: dict[str, Any]) -> Iterator[Event]:
     block: dict[str, Any]
+    number = next(_NUMBERS)  # what has the same ID is taken for parts of one message
     if isinstance(answer, str):
         block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": answer}
     else:
-        block = {"type": "tool_use", "id": "call_1", "name": answer[0], "input": {}}
+        block = {"type": "tool_use", "id": f"call_{number}", "name": answer[0], "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(answer[1])}
     reason = "end_turn" if isinstance(answer, str) else "tool_use"
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "usage": USAGE}
+    message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"]}
+    message["usage"] = USAGE
     if not body.get("stream"):
         whole = {"type": "text", "text": answer} if isinstance(answer, str) else block | {"input": answer[1]}
         yield "message", message | {"content": [whole], "stop_reason": reason, "stop_sequence": None}

@@ -14,6 +14,7 @@ import pytest
 
 from tests.agents.model import Answer, ScriptedModel
 from tests.agents.programs import MODELS, PROGRAMS, new_home
+from tests.support import examples
 
 pytestmark = pytest.mark.slow
 
@@ -90,17 +91,26 @@ def put_skill(home: Path, cases: int) -> None:
     (folder / "evals" / "triggers.json").write_text(json.dumps(triggers))
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_seven_of_ten(agent: str) -> None:
+@pytest.mark.parametrize(
+    ("agent", "fired", "count", "interval"),
+    [
+        # each case takes Claude Code a second
+        ("claude", 7, 10, [0.3968, 0.8922]) if examples.is_complete else ("claude", 2, 3, [0.2077, 0.9385]),
+        ("codex", 7, 10, [0.3968, 0.8922]),
+    ],
+)
+def test_seven_of_ten(agent: str, fired: int, count: int, interval: list[float]) -> None:
     """[SURFACES: Evals] what fires in seven of ten cases is 70%, with its interval."""
-    with new_home(agent) as home, ScriptedModel(fires_for(agent, {0, 1, 2, 3, 4, 5, 6})) as model:
-        put_skill(home, 10)
+    with new_home(agent) as home, ScriptedModel(fires_for(agent, {*range(fired)})) as model:
+        put_skill(home, count)
         run = evaluate(agent, home, model)
         assert run.returncode == 0, run.stderr
         [skill] = json.loads(run.stdout)
         [report] = skill["agents"]
-        assert (report["triggers"]["recall"], report["triggers"]["interval"]) == (0.7, [0.3968, 0.8922])
-        assert report["arms"]["with"]["outcomes"] == {"fired": 7, "offered but not chosen": 3}
+        recall = round(fired / count, 4)
+        assert (report["triggers"]["recall"], report["triggers"]["interval"]) == (recall, interval)
+        outcomes = {"fired": fired, "offered but not chosen": count - fired}
+        assert report["arms"]["with"]["outcomes"] == outcomes
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])

@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents.programs import ask, new_home
 from tests.listing.offers import TASK, put_library
+from tests.support import examples
 
 pytestmark = pytest.mark.slow
 TRUST: dict[str, tuple[str, ...]] = {"claude": (), "codex": ("--dangerously-bypass-hook-trust",)}
@@ -59,7 +60,8 @@ def test_copilot() -> None:
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({"version": 1, "hooks": {"userPromptSubmitted": [hook]}}))
         assert "skc open pdf-forms SKILL.md" in json.dumps(ask("github-copilot", home, TASK)[0])
-        assert "skc open" not in json.dumps(ask("github-copilot", home, "thanks, that works now")[0])
+        if examples.is_complete:  # a start takes four seconds
+            assert "skc open" not in json.dumps(ask("github-copilot", home, "thanks, that works now")[0])
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
@@ -106,11 +108,10 @@ def test_reading_is_permitted() -> None:
         ):
             path.write_text("PASSWORD=hidden\n")
         (store / "haiku" / "link.md").symlink_to(".env")
-        for words, is_read in READING:
-            call = ("Bash", {"command": f"skc open {words}", "description": "Read"})
-            requests = ask("claude", home, "Go on.", answers=[call, "Done."])
-            assert len(requests) > 1
-            said = json.dumps(requests[-1]["messages"])
+        calls = [("Bash", {"command": f"skc open {words}", "description": "Read"}) for words, _ in READING]
+        _, *requests = ask("claude", home, "Go on.", answers=[*calls, "Done."])
+        for (words, is_read), request in zip(READING, requests, strict=True):
+            said = json.dumps(request["messages"][-1])
             assert ("## Usage" in said) is is_read, words
             assert "PASSWORD" not in said, words
 
@@ -123,9 +124,9 @@ def test_reading_over_mcp_is_permitted() -> None:
         skc(home, "mcp", "--install", "claude")  # so that the server is ready at once
         (home / "work" / "SKILL.md").write_text("---\nname: work\ndescription: A project.\n---\n")
         (home / "work" / ".env").write_text("PASSWORD=hidden\n")
-        for skill, path, is_read in (("pdf-forms", "SKILL.md", True), (".", ".env", False)):
-            call = ("mcp__skillc__skc_open", {"skill": skill, "path": path})
-            requests = ask("claude", home, "Go on.", server=server, answers=[call, "Done."])
-            said = json.dumps(requests[-1]["messages"])
-            assert ("## Usage" in said) is is_read
-            assert "PASSWORD" not in said
+        files = (("pdf-forms", "SKILL.md"), (".", ".env"))
+        calls = [("mcp__skillc__skc_open", {"skill": skill, "path": path}) for skill, path in files]
+        _, *requests = ask("claude", home, "Go on.", server=server, answers=[*calls, "Done."])
+        said = [json.dumps(request["messages"][-1]) for request in requests]
+        assert ["## Usage" in answer for answer in said] == [True, False]
+        assert "PASSWORD" not in "".join(said)
