@@ -14,6 +14,7 @@ from skillc.registry import Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.server import ServerSettings, create_registry_app
 from tests.support import browser as chromium
 from tests.support.client import AppClient
+from tests.support.examples import sample
 from tests.support.pages import fill, make_admin, serving
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -95,14 +96,19 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+STORES = ("sqlite", "postgresql")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test both stores; at the gate one, and the other to the next test of its module."""
+    if "store" in metafunc.fixturenames:
+        place = [*vars(metafunc.module)].index(metafunc.function.__name__)
+        metafunc.parametrize("store", [*sample(STORES, 2, place % 2)])
 
 
 @pytest.fixture
 def has_script(store: str) -> bool:
-    """Whether a visitor has JavaScript: each store meets one of the two, and each page both."""
+    """Whether a visitor has JavaScript: each store meets one of the two."""
     return store == "sqlite"
 
 
