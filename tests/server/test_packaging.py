@@ -51,7 +51,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
         shutil.copy(UNIT, units / "skillc.service")
         (system.root / "etc" / "skillc").mkdir()
         (system.root / "etc" / "skillc" / "registry.toml").write_text("")
-        options = "--url https://skills.example.com --config /etc/skillc/registry.toml"
+        options = "--url https://skills.example.com --config /etc/skillc/registry.toml --workers 2"
         (system.root / "etc" / "skillc" / "registry.env").write_text(f'SKILLC_OPTIONS="{options}"\n')
         system.run("systemctl", "daemon-reload")
         yield system
