@@ -109,9 +109,9 @@ def test_what_git_keeps(company: Company, skill: Path) -> None:
 
 def rewrite(skill: Path, company: Company, change: Any) -> None:
     """Change the predicate of a signature, and sign it again."""
-    from skillc.origins.dsse import sign_statement
     from skillc.origins.keys import read_signing_key
     from skillc.origins.oms import PREDICATE
+    from skillc.origins.statement import sign_statement
 
     bundle = json.loads((skill / FILE).read_text())
     statement = json.loads(base64.b64decode(bundle["dsseEnvelope"]["payload"]))

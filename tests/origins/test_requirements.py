@@ -43,6 +43,9 @@ dependencies:
   apm:
     - acme/skills/pdf#v1.0.0
     - {git: acme/other, path: skills/b}
+    - git@gitlab.com:org/repo.git
+    - {git: x/y, ref: 1a2b, skills: [a/grill]}
+    - ./packages/mine
   mcp:
     - io.github/x
     - {name: y}
@@ -65,7 +68,7 @@ PLUGIN = '{"name": "p", "dependencies": ["a", {"name": "b@market", "version": "~
             {},
             Requirements(
                 (RequiredSkill("acme/pdf", "^1.2"), RequiredSkill("docx")),
-                ("pdftotext",),
+                (("pdftotext",),),
                 ("PDF_KEY",),
                 ("github",),
             ),
@@ -73,16 +76,18 @@ PLUGIN = '{"name": "p", "dependencies": ["a", {"name": "b@market", "version": "~
         (
             "toolhive.requires:\n  - ghcr.io/org/base:v1\n  - git://github.com/a/b@v2#skills/c\n",
             {},
-            Requirements((RequiredSkill("base"), RequiredSkill("c", "", "https://github.com/a/b@v2"))),
+            Requirements((RequiredSkill("base"), RequiredSkill("a/b/skills/c", "", "github:a/b@v2"))),
         ),
-        (OPENCLAW, {}, Requirements((), ("jq",), ("A",), (), (("uv", "pip"),))),
+        (OPENCLAW, {}, Requirements((), (("jq",), ("uv", "pip")), ("A",))),
         (
             "",
             {"apm.yml": APM},
             Requirements(
                 (
-                    RequiredSkill("acme/skills/pdf", "", "acme/skills/pdf@v1.0.0"),
-                    RequiredSkill("acme/other/skills/b", "", "acme/other/skills/b"),
+                    RequiredSkill("acme/skills/pdf", "", "github:acme/skills@v1.0.0"),
+                    RequiredSkill("acme/other/skills/b", "", "github:acme/other"),
+                    RequiredSkill("org/repo", "", "git+https://gitlab.com/org/repo", is_whole=True),
+                    RequiredSkill("x/y/a/grill", "", "github:x/y@1a2b"),
                 ),
                 mcp=("io.github/x", "y"),
             ),
@@ -92,7 +97,7 @@ PLUGIN = '{"name": "p", "dependencies": ["a", {"name": "b@market", "version": "~
             {".claude-plugin/plugin.json": PLUGIN},
             Requirements((RequiredSkill("a"), RequiredSkill("b", "~2.1.0"))),
         ),
-        ("", {"agents/openai.yaml": CODEX}, Requirements((), ("gh",), ("KEY",), ("linear",))),
+        ("", {"agents/openai.yaml": CODEX}, Requirements((), (("gh",),), ("KEY",), ("linear",))),
         (
             "metadata: text\n",
             {"apm.yml": "[", "plugin.json": "[1]", "agents/openai.yaml": "a: *b"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -11,11 +12,10 @@ from tempfile import mkdtemp
 
 import pytest
 
-from skillc.origins import Signature, Trust, check_signatures, combine
-from skillc.origins.commits import check_commit
+from skillc.origins import UNSIGNED, Evidence, Signature, Trust, check_signatures, check_skill, combine
 from skillc.origins.signature import BROKEN, EXPIRED, UNCHECKED, UNKNOWN, VALID
 from tests.conftest import World
-from tests.origins.conftest import NEEDS_SSH
+from tests.origins.conftest import NEEDS_SSH, write_trust
 from tests.support.keys import make_ssh_key
 
 pytestmark = NEEDS_SSH
@@ -68,6 +68,26 @@ def test_what_does_not_verify(skill: Path, key: Path, world: World) -> None:
         check(skill)
 
 
+def test_a_program_that_hangs(world: World, skill: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] A program that does not answer leaves one signature unchecked, and no more."""
+    world.ok("sign", str(skill), "--key", str(key))
+    write_trust(world, f'[trust]\nallowed_signers = ["{key.parent / "allowed"}"]\n')
+    programs = world.root / "programs"
+    programs.mkdir()
+    for name in ("ssh-keygen", "git"):
+        (programs / name).write_text("#!/bin/sh\nexec sleep 60\n")
+        (programs / name).chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    for module in ("ssh", "commits"):
+        monkeypatch.setattr(f"skillc.origins.{module}.TIME_OUT", 0.2)
+    plain = world.skill("plain", "---\nname: plain\ndescription: Nothing.\n---\n# Plain\n")
+    result = world.ok("verify", str(skill), str(plain), env={"PATH": path})
+    assert "pdf: signed, but not checked: ssh-keygen did not answer within" in result.stdout
+    assert "plain: unsigned" in result.stdout
+    monkeypatch.setenv("PATH", path)
+    assert "git did not answer" in judge(b"tree 1\ngpgsig x\n\nm").reason
+
+
 def test_agent(world: World, skill: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """[SURFACES: Signatures] A key in ssh-agent signs by its public half."""
     text = subprocess.run(["ssh-agent", "-s"], capture_output=True, text=True, check=True).stdout
@@ -94,8 +114,15 @@ def test_other_key(world: World, skill: Path, key: Path) -> None:
     assert check(skill, other.parent / "allowed").signer == "bob@example.com"
 
 
-def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """[SURFACES: Signatures] What git itself says of a commit and of a tag, by the user's own settings."""
+def judge(commit: bytes, tag: bytes = b"") -> Signature:
+    """Return what is known of files that came with a commit, and with a tag that names it."""
+    return combine(check_skill("/nowhere", "pdf", Trust(), "0" * 64, Evidence(commit, tag)))
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """[SURFACES: Signatures] What git itself says of a commit and of a tag, by the user's own settings, in
+    repositories of both kinds of objects."""
     monkeypatch.setenv("HOME", str(world.home))
     folder = world.root / "repository"
     folder.mkdir()
@@ -103,7 +130,7 @@ def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def git(*words: str) -> bytes:
         return subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True).stdout
 
-    git("init", "-q")
+    git("init", "-q", f"--object-format={form}")
     for name, text in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("user.name", "Alice")):
         git("config", name, text)
     git("config", "user.email", "alice@example.com")
@@ -112,20 +139,20 @@ def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("commit", "-q", "--allow-empty", "-m", "unsigned")
     git("tag", "-s", "v1", "-m", "v1")
     plain, tag = git("cat-file", "commit", "HEAD"), git("cat-file", "tag", "v1")
-    assert check_commit(plain) is None
-    assert [check_commit(signed).state, check_commit(plain, tag).state] == [UNCHECKED, UNCHECKED]  # type: ignore[union-attr]
-    (world.home / ".gitconfig").write_text(f"[gpg.ssh]\nallowedSignersFile = {key.parent / 'allowed'}\n")
-    for commit, other in ((signed, b""), (plain, tag)):
-        signature = check_commit(commit, other)
-        assert signature is not None
+    assert judge(plain) == UNSIGNED
+    assert [judge(signed).state, judge(plain, tag).state] == [UNCHECKED, UNCHECKED]
+    config = world.home / ".gitconfig"
+    config.write_text(f"[gpg.ssh]\nallowedSignersFile = {key.parent / 'allowed'}\n")
+    for signature in (judge(signed), judge(plain, tag)):
         assert (signature.state, signature.signer, signature.kind) == (VALID, "alice@example.com", "git")
-    forged = check_commit(signed.replace(b"\n\nsigned", b"\n\nSigned"))
-    assert forged is not None
-    assert forged.state == BROKEN
+        assert signature.key.startswith("SHA256:")
+    (world.home / "nobody").write_text("")
+    config.write_text(f"[gpg.ssh]\nallowedSignersFile = {world.home / 'nobody'}\n")
+    assert {judge(signed).state, judge(plain, tag).state} == {UNKNOWN}
+    assert judge(signed.replace(b"\n\nsigned", b"\n\nSigned")).state == BROKEN
+    assert judge(plain, tag.replace(b"\n\nv1", b"\n\nV1")).state == BROKEN
     monkeypatch.setenv("PATH", "/nowhere")
-    unchecked = check_commit(signed)
-    assert unchecked is not None
-    assert unchecked.state == UNCHECKED
+    assert judge(signed).state == UNCHECKED
 
 
 @pytest.fixture
@@ -164,8 +191,7 @@ def test_git_openpgp(world: World, gpg: Path, monkeypatch: pytest.MonkeyPatch) -
     plain, tag = run("git", "cat-file", "commit", "HEAD"), run("git", "cat-file", "tag", "v1")
 
     def states() -> set[str]:
-        signatures = [check_commit(signed), check_commit(plain, tag)]
-        return {each.state for each in signatures if each}
+        return {judge(signed).state, judge(plain, tag).state}
 
     assert states() == {VALID}
     public = run("gpg", "--export")
@@ -180,3 +206,9 @@ def test_git_openpgp(world: World, gpg: Path, monkeypatch: pytest.MonkeyPatch) -
     assert states() == {UNCHECKED}
     subprocess.run(["gpg", "--import"], input=public, capture_output=True, check=True)
     assert states() == {UNKNOWN}
+    programs = world.root / "programs"
+    programs.mkdir()
+    (programs / "git").symlink_to(str(shutil.which("git")))
+    with monkeypatch.context() as context:
+        context.setenv("PATH", str(programs))  # without gpg
+        assert states() == {UNCHECKED}

@@ -117,7 +117,7 @@ def check_needs(place: Place) -> Iterator[Check]:
             for missing in skill.requirements.missing_here():
                 yield warn(f"'{skill.name}' needs {missing}, which is not here")
         for unmet in find_unmet(installed):
-            yield warn(unmet.line())
+            yield warn(unmet.warn().message)
         if circle := find_cycle(installed):
             yield warn(f"{' needs '.join(map(repr, circle))}")
     yield ok(f"{count_of(count, 'skill')} with all that they need")

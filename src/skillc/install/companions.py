@@ -28,7 +28,7 @@ def bring_along(maker: OfferMaker, offers: list[Offer], *, yes: bool, dry_run: b
         if not missing:
             break
         asked |= {each.skill.name for each in missing}
-        lines = "\n".join(each.line() for each in missing)
+        lines = "\n".join(each.warn().message for each in missing)
         if not dry_run and (yes or (here.person.can_answer and here.person.confirm(lines, "Add them, too?"))):
             for each in missing:
                 offers += _find_required(maker, each, offered[each.required_by])
@@ -51,7 +51,8 @@ def _find_required(maker: OfferMaker, unmet: Unmet, offer: Offer) -> list[Offer]
     names = [required.short_name]
     try:
         if required.source:
-            origin, names = parse_origin(required.source, maker.here.cwd, origin.hosts), []
+            origin = parse_origin(required.source, maker.here.cwd, origin.hosts)
+            names = [] if required.is_whole else names
         elif offer.candidate.source.startswith(OURS):
             origin = parse_origin(f"{origin.url}/{required.name}", maker.here.cwd, origin.hosts)
         elif origin.type == "local":

@@ -107,11 +107,13 @@ class LockEntry:
     @property
     def signer(self) -> Pin | None:
         """The signer of the skill when it came in; None where nothing was signed."""
-        from skillc.origins import Pin  # few skills are signed
+        from skillc.origins import EXPIRED, Pin  # few skills are signed
 
         fields = self.own.get("signer")
-        words = [fields.get(key) for key in ("kind", "signer", "key")] if isinstance(fields, dict) else []
-        return Pin(*map(str, words)) if words and all(isinstance(word, str) for word in words) else None
+        fields = fields if isinstance(fields, dict) else {}
+        words = [fields.get(key) for key in ("kind", "signer", "key")]
+        is_expired = fields.get("state") == EXPIRED
+        return Pin(*map(str, words), is_expired) if all(isinstance(word, str) for word in words) else None
 
     @property
     def is_pinned(self) -> bool:

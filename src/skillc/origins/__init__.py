@@ -13,9 +13,14 @@ from skillc.startup import front_door  # pages of help import this door, and no 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.origins.attestation import Attester, check_attestation
-    from skillc.origins.check import check_signatures, check_skill
-    from skillc.origins.commits import check_commit, is_signed
-    from skillc.origins.evidence import NO_EVIDENCE, Evidence, drop_evidence
+    from skillc.origins.check import (
+        NO_EVIDENCE,
+        Evidence,
+        check_signatures,
+        check_skill,
+        drop_evidence,
+    )
+    from skillc.origins.commits import is_signed
     from skillc.origins.licences import Licence, find_licence
     from skillc.origins.parts import FORMAT, Part, make_document
     from skillc.origins.policy import (
@@ -34,11 +39,14 @@ if TYPE_CHECKING:
         find_cycle,
         find_requirers,
         find_unmet,
+        parse_label,
+        read_outer,
         read_requirements,
     )
     from skillc.origins.sign import find_digest, sign_skill
     from skillc.origins.signature import (
         BROKEN,
+        EXPIRED,
         NONE,
         NOT_SAFE,
         UNSIGNED,

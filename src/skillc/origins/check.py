@@ -1,30 +1,90 @@
 """Check by whom a skill is signed: its signature files, and what its origin said when it came in.
 
-    for signature in check_skill("skills/pdf", "pdf", read_trust()):
-        signature.state, signature.signer, signature.reason
+    ~/.skillc/evidence/<digest>.json    {"version", "commit", "tag", "statement", "subject", "keys"}
 
-Nothing is asked of the network.
+No folder of a skill holds a signed commit or tag, or a registry's statement, so they are kept in the home, by
+the digest of the files [D64]. They are checked again each time, and nothing is asked of the network.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from skillc import paths
-from skillc.origins.evidence import Evidence, read_evidence
+from skillc import atomic, paths, records
+from skillc.errors import MissingExtra
+from skillc.origins.attestation import check_attestation
+from skillc.origins.commits import check_commit, is_signed
 from skillc.origins.policy import Trust
 from skillc.origins.signature import (
     BROKEN,
+    GIT,
     MAX_SIGNATURE,
     OMS,
     OMS_FILE,
+    REGISTRY,
     SSH,
     SSH_FILE,
+    UNCHECKED,
     BrokenSignature,
+    NotChecked,
     Signature,
 )
+from skillc.origins.ssh import check_ssh
 from skillc.skills import SIGNATURES, digest_skill
+
+VERSION = 1  # of a file of evidence
+MAX_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an origin said of a skill: git's objects as they are, or a registry's statement and its keys.
+
+    `subject` is what the statement has to be about, such as `acme/pdf@1.2.0`.
+    """
+
+    commit: bytes = b""
+    tag: bytes = b""
+    statement: bytes = b""
+    subject: str = ""
+    keys: Sequence[str] = ()
+
+    def keep(self, digest: str) -> None:
+        """Write it down for the files with this digest."""
+        if self == NO_EVIDENCE:
+            return
+        path = _path(digest)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        objects = {"commit": self.commit, "tag": self.tag, "statement": self.statement}
+        content = {key: b64encode(data).decode() for key, data in objects.items()}
+        more = {"version": VERSION, "subject": self.subject, "keys": list(self.keys)}
+        records.write_record(path, content | more, private=True)
+
+
+NO_EVIDENCE = Evidence()
+
+
+def read_evidence(digest: str) -> Evidence:
+    """Return what was kept for the files with a digest; a damaged file says nothing."""
+    try:
+        content = records.read_record(_path(digest), MAX_BYTES)
+        commit, tag, statement = (b64decode(content[key]) for key in ("commit", "tag", "statement"))
+        keys = [str(key) for key in content["keys"]]
+        return Evidence(commit, tag, statement, str(content["subject"]), keys)
+    except (OSError, ValueError, KeyError, TypeError):
+        return NO_EVIDENCE
+
+
+def drop_evidence(digest: str) -> None:
+    """Forget what is known of files that are installed nowhere any more."""
+    atomic.discard(_path(digest))
+
+
+def _path(digest: str) -> str:
+    return os.path.join(paths.require_home(), paths.DIRECTORY, "evidence", f"{digest}.json")
 
 
 def check_skill(
@@ -35,34 +95,50 @@ def check_skill(
     `digest` is that of its files, where it is known, and `evidence` what its origin said just now.
     """
     digest = digest or digest_skill(folder).digest
-    evidence = read_evidence(digest) if evidence is None else evidence
-    return [*check_signatures(folder, name, trust), *evidence.check(digest, trust)]
+    origin = read_evidence(digest) if evidence is None else evidence
+    signatures = check_signatures(folder, name, trust)
+    if is_signed(origin.commit) or is_signed(origin.tag):
+        signatures.append(_judge(GIT, check_commit, origin.commit, origin.tag))
+    if origin.statement:
+        what = origin.statement, origin.subject, digest, origin.keys, trust.roots
+        signatures.append(_judge(REGISTRY, check_attestation, *what))
+    return signatures
 
 
 def check_signatures(folder: str, name: str, trust: Trust) -> list[Signature]:
     """Return what the signature files of a skill say; `name` is that under which it is installed."""
-    return list(_check(folder, name, trust))
+    kinds = ((OMS, OMS_FILE, _check_oms), (SSH, SSH_FILE, _check_ssh))
+    return [
+        _judge(kind, check, folder, name, trust)
+        for kind, file, check in kinds
+        if os.path.lexists(os.path.join(folder, file))
+    ]
 
 
-def _check(folder: str, name: str, trust: Trust) -> Iterator[Signature]:
-    for file, kind in ((OMS_FILE, OMS), (SSH_FILE, SSH)):
-        path = os.path.join(folder, file)
-        if not os.path.lexists(path):
-            continue
-        try:
-            data = paths.read_regular(path, MAX_SIGNATURE)
-        except OSError as error:
-            yield Signature(BROKEN, kind=kind, reason=f"'{file}' can't be read ({error.strerror or error})")
-            continue
-        content = digest_skill(folder, without=SIGNATURES)
-        try:
-            if kind == OMS:
-                from skillc.origins.oms import check_bundle
+def _check_oms(folder: str, name: str, trust: Trust) -> Signature:
+    from skillc.origins.oms import check_bundle  # few skills have one
 
-                yield check_bundle(data, content.hashes, name, trust.roots)
-            else:
-                from skillc.origins.ssh import check_ssh
+    files = digest_skill(folder, without=SIGNATURES).hashes
+    return check_bundle(_read(folder, OMS_FILE), files, name, trust.roots)
 
-                yield check_ssh(data, content.digest, trust.allowed_signers)
-        except BrokenSignature as error:
-            yield Signature(BROKEN, kind=kind, reason=str(error))
+
+def _check_ssh(folder: str, name: str, trust: Trust) -> Signature:
+    digest = digest_skill(folder, without=SIGNATURES).digest
+    return check_ssh(_read(folder, SSH_FILE), digest, trust.allowed_signers)
+
+
+def _read(folder: str, file: str) -> bytes:
+    try:
+        return paths.read_regular(os.path.join(folder, file), MAX_SIGNATURE)
+    except OSError as error:
+        raise BrokenSignature(f"'{file}' can't be read ({error.strerror or error})") from None
+
+
+def _judge(kind: str, check: Callable[..., Signature], *arguments: object) -> Signature:
+    """Return what a check says; what keeps it from saying anything is a state of that signature alone."""
+    try:
+        return check(*arguments)
+    except BrokenSignature as error:
+        return Signature(BROKEN, kind=kind, reason=str(error))
+    except (NotChecked, MissingExtra) as error:
+        return Signature(UNCHECKED, kind=kind, reason=str(error))

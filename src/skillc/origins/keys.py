@@ -6,11 +6,11 @@ module that loads `cryptography`, of the extra `sign`.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import re
 import warnings
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ with require_extra("sign"):
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.asymmetric.types import CertificatePublicKeyTypes
     from cryptography.x509 import verification
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
@@ -31,101 +32,102 @@ with require_extra("sign"):
 warnings.filterwarnings("ignore", module=__name__.replace(".", r"\."))
 MAX_FILE = 1 << 20  # bytes of a file of keys or certificates
 MAX_CHAIN = 10  # certificates in a bundle
-_HASHES: dict[int, hashes.HashAlgorithm] = {256: hashes.SHA256(), 384: hashes.SHA384(), 521: hashes.SHA512()}
-_SIZES = {"secp256r1": 256, "secp384r1": 384, "secp521r1": 521}
-_BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----.+?-----END \1-----", re.DOTALL)
+_HASHES: dict[str, hashes.HashAlgorithm] = {
+    "secp256r1": hashes.SHA256(),
+    "secp384r1": hashes.SHA384(),
+    "secp521r1": hashes.SHA512(),
+}
+_PUBLIC_KEY = re.compile(rb"-----BEGIN PUBLIC KEY-----.+?-----END PUBLIC KEY-----", re.DOTALL)
 # What a key or certificate that is none raises.
 _FAULTS = (
     *(ValueError, TypeError, UnsupportedAlgorithm),
     *(x509.DuplicateExtension, x509.InvalidVersion, x509.UnsupportedGeneralNameType),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PublicKey:
-    """A key that checks signatures, and what its holder is called."""
-
-    key: ec.EllipticCurvePublicKey
-    name: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256 of the key as DER, written as `ssh-keygen` writes it."""
-        return _fingerprint(self.key)
-
-    @property
-    def hint(self) -> str:
-        """What a bundle without certificates names a key by: the SHA-256 of its PEM."""
-        return hashlib.sha256(self.pem).hexdigest()
-
-    @property
-    def pem(self) -> bytes:
-        form = serialization.PublicFormat.SubjectPublicKeyInfo
-        return self.key.public_bytes(serialization.Encoding.PEM, form)
-
-    def has_signed(self, data: bytes, signature: bytes) -> bool:
-        try:
-            self.key.verify(signature, data, ec.ECDSA(_HASHES[_SIZES[self.key.curve.name]]))
-        except InvalidSignature:
-            return False
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class SigningKey:
-    """A private key, read from a file that stays where it is."""
-
-    key: ec.EllipticCurvePrivateKey
-
-    @property
-    def public(self) -> PublicKey:
-        return PublicKey(self.key.public_key())
-
-    def sign(self, data: bytes) -> bytes:
-        return self.key.sign(data, ec.ECDSA(_HASHES[_SIZES[self.key.curve.name]]))
+PrivateKey = ec.EllipticCurvePrivateKey
+PublicKey = ec.EllipticCurvePublicKey
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What a person trusts: root certificates and keys, each from a PEM file that the person named."""
+    """What a person trusts: root certificates, and keys with their names, which are those of their files."""
 
     certificates: tuple[x509.Certificate, ...] = ()
-    keys: tuple[PublicKey, ...] = ()
+    keys: tuple[tuple[PublicKey, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The holder of a certificate: its key, its name, the key of its root, and what is to be said of it."""
+    """The holder of a key: its name, the fingerprint of its root, and what is to be said of it."""
 
     key: PublicKey
+    name: str
     root: str
     state: str
     reason: str = ""
+    is_expired: bool = False
+
+    def has_signed(self, data: bytes, signature: bytes) -> bool:
+        return has_signed(self.key, data, signature)
+
+
+def has_signed(key: PublicKey, data: bytes, signature: bytes) -> bool:
+    """Return whether a signature over these bytes was made by the private half of a key."""
+    try:
+        key.verify(signature, data, ec.ECDSA(_HASHES[key.curve.name]))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def sign_bytes(key: PrivateKey, data: bytes) -> bytes:
+    return key.sign(data, ec.ECDSA(_HASHES[key.curve.name]))
+
+
+def fingerprint(key: CertificatePublicKeyTypes) -> str:
+    """Return the SHA-256 of a key as DER, written as `ssh-keygen` writes it."""
+    assert not isinstance(key, bytes)
+    der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return "SHA256:" + b64encode(hashlib.sha256(der).digest()).decode().rstrip("=")
+
+
+def to_pem(key: PublicKey) -> bytes:
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+def hint_of(key: PublicKey) -> str:
+    """Return what a bundle without certificates names a key by: the SHA-256 of its PEM."""
+    return hashlib.sha256(to_pem(key)).hexdigest()
 
 
 def read_roots(files: Sequence[str]) -> Roots:
     """Read PEM files of certificates and public keys; raises InvalidConfiguration for one that is neither."""
     certificates: list[x509.Certificate] = []
-    keys: list[PublicKey] = []
+    keys: list[tuple[PublicKey, str]] = []
     for path in files:
-        for kind, block in _read_blocks(path):
-            try:
-                if kind == b"CERTIFICATE":
-                    certificates.append(x509.load_pem_x509_certificate(block))
-                elif kind == b"PUBLIC KEY":
-                    name = os.path.splitext(os.path.basename(path))[0]
-                    keys.append(PublicKey(_require_curve(serialization.load_pem_public_key(block)), name))
-            except _FAULTS as error:
-                reason = f"a certificate or key in it can't be read ({error})"
-                raise InvalidConfiguration(path, reason) from None
+        name = os.path.splitext(os.path.basename(path))[0]
+        try:
+            data = paths.read_regular(path, MAX_FILE)
+            blocks = _PUBLIC_KEY.findall(data)
+            keys += [(read_public_key(block), name) for block in blocks]
+            if not blocks or b"-----BEGIN CERTIFICATE" in data:
+                certificates += x509.load_pem_x509_certificates(data)
+        except OSError as error:
+            raise InvalidConfiguration(path, error.strerror or str(error)) from None
+        except _FAULTS as error:
+            reason = f"it is no PEM file of certificates or keys that can be read ({error})"
+            raise InvalidConfiguration(path, reason) from None
     return Roots(tuple(certificates), tuple(keys))
 
 
-def read_signing_key(path: str) -> SigningKey:
+def read_public_key(pem: bytes) -> PublicKey:
+    """Return a public key from its PEM; raises ValueError or the like for one that can't be used."""
+    return _require_curve(serialization.load_pem_public_key(pem))
+
+
+def read_signing_key(path: str) -> PrivateKey:
     """Read the private key in a PEM file; raises InvalidOption for one that can't be used."""
     try:
-        data = paths.read_regular(path, MAX_FILE)
-        key = serialization.load_pem_private_key(data, None)
+        key = serialization.load_pem_private_key(paths.read_regular(path, MAX_FILE), None)
         _require_curve(key.public_key())
     except OSError as error:
         raise InvalidOption(f"the key '{path}' can't be read: {error.strerror or error}") from None
@@ -134,8 +136,8 @@ def read_signing_key(path: str) -> SigningKey:
         raise InvalidOption(f"the key '{path}' can't be used: {reason}") from None
     except _FAULTS as error:
         raise InvalidOption(f"the key '{path}' can't be used: {error}") from None
-    assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return SigningKey(key)
+    assert isinstance(key, PrivateKey)
+    return key
 
 
 def make_signing_key() -> bytes:
@@ -144,22 +146,16 @@ def make_signing_key() -> bytes:
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(serialization.Encoding.PEM, form, secret)
 
 
-def read_public_key(pem: bytes, name: str = "") -> PublicKey:
-    """Return a public key from its PEM; raises BrokenSignature."""
-    try:
-        return PublicKey(_require_curve(serialization.load_pem_public_key(pem)), name)
-    except _FAULTS:
-        raise BrokenSignature("a key in it can't be read") from None
-
-
-def read_certificates(path: str, key: SigningKey) -> list[bytes]:
+def read_certificates(path: str, key: PrivateKey) -> list[bytes]:
     """Read the certificate of a key and those above it, as DER; raises InvalidOption."""
     try:
-        chain = [x509.load_pem_x509_certificate(block) for _, block in _read_blocks(path)]
-        if not chain or chain[0].public_key() != key.key.public_key():
+        chain = x509.load_pem_x509_certificates(paths.read_regular(path, MAX_FILE))
+        if chain[0].public_key() != key.public_key():
             raise InvalidOption(f"the first certificate in '{path}' is not that of the key")
-    except InvalidConfiguration as error:
-        raise InvalidOption(error.message) from None
+    except OSError as error:
+        raise InvalidOption(
+            f"the certificates in '{path}' can't be read: {error.strerror or error}"
+        ) from None
     except _FAULTS as error:
         raise InvalidOption(f"the certificates in '{path}' can't be used: {error}") from None
     return [each.public_bytes(serialization.Encoding.DER) for each in chain]
@@ -175,19 +171,17 @@ def identify(chain: Sequence[bytes], roots: Roots, now: datetime | None = None) 
         raise BrokenSignature(f"it has {len(chain)} certificates")
     try:
         leaf, *others = [x509.load_der_x509_certificate(each) for each in chain]
-        key = PublicKey(_require_curve(leaf.public_key(), BrokenSignature), _name_of(leaf))
+        key, name = _require_curve(leaf.public_key(), BrokenSignature), _name_of(leaf)
         _require_signing(leaf)
         top = [others[-1] if others else leaf]
-        for certificates, state in ((roots.certificates, VALID), (top, UNKNOWN)):
+        for certificates, is_known in ((roots.certificates, True), (top, False)):
             for time in (now, leaf.not_valid_before_utc):
-                root = _find_root(leaf, others, certificates, time)
-                if root is None:
-                    continue
-                if state == UNKNOWN:
-                    return Holder(key, root, state, "its root is not among those of [trust] roots")
-                if time == now:
-                    return Holder(key, root, state)
-                return Holder(key, root, EXPIRED, _describe_dates(leaf, now))
+                if root := _find_root(leaf, others, certificates, time):
+                    is_expired = time != now
+                    reasons = [] if is_known else ["its root is not among those of [trust] roots"]
+                    reasons += [_describe_dates(leaf, now)] if is_expired else []
+                    state = (EXPIRED if is_expired else VALID) if is_known else UNKNOWN
+                    return Holder(key, name, root, state, "; ".join(reasons), is_expired)
     except _FAULTS:
         raise BrokenSignature("a certificate in it can't be read") from None
     raise BrokenSignature("its certificates do not follow from one another")
@@ -204,14 +198,11 @@ def _find_root(
         return None
     if leaf in roots:  # named itself, or without any other certificate
         inside = leaf.not_valid_before_utc <= time <= leaf.not_valid_after_utc
-        return _fingerprint(_require_curve(leaf.public_key())) if inside else None
+        return fingerprint(leaf.public_key()) if inside else None
     # Certificates of signers have no host names: what the verifier wants of web sites does not count.
-    authority = verification.ExtensionPolicy.permit_all().require_present(
-        x509.BasicConstraints, verification.Criticality.AGNOSTIC, _require_authority
-    )
-    authority = authority.may_be_present(
-        x509.KeyUsage, verification.Criticality.AGNOSTIC, _require_certifying
-    )
+    either, authority = verification.Criticality.AGNOSTIC, verification.ExtensionPolicy.permit_all()
+    authority = authority.require_present(x509.BasicConstraints, either, _require_authority)
+    authority = authority.may_be_present(x509.KeyUsage, either, _require_authority)
     signer = verification.ExtensionPolicy.permit_all()
     policy = verification.PolicyBuilder().store(verification.Store(list(roots))).time(time)
     policy = policy.extension_policies(ca_policy=authority, ee_policy=signer).max_chain_depth(MAX_CHAIN)
@@ -219,24 +210,14 @@ def _find_root(
         result = policy.build_client_verifier().verify(leaf, list(others))
     except verification.VerificationError:
         return None
-    root = result.chain[-1].public_key()
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    assert not isinstance(root, bytes)
-    return _digest(root.public_bytes(serialization.Encoding.DER, form))
+    return fingerprint(result.chain[-1].public_key())
 
 
-def _require_authority(
-    policy: verification.Policy, certificate: x509.Certificate, value: x509.BasicConstraints
-) -> None:
-    if not value.ca:
-        raise ValueError("it is no certificate of an authority")
-
-
-def _require_certifying(
-    policy: verification.Policy, certificate: x509.Certificate, value: x509.KeyUsage | None
-) -> None:
-    if value is not None and not value.key_cert_sign:
-        raise ValueError("it is not for certificates")
+def _require_authority(policy: object, certificate: object, value: x509.ExtensionType | None) -> None:
+    """Raise ValueError for a certificate above the signer's that may not make others."""
+    may_not = isinstance(value, x509.BasicConstraints) and not value.ca
+    if may_not or (isinstance(value, x509.KeyUsage) and not value.key_cert_sign):
+        raise ValueError("it is not of an authority")
 
 
 def _require_signing(leaf: x509.Certificate) -> None:
@@ -265,28 +246,7 @@ def _name_of(certificate: x509.Certificate) -> str:
     return str(names[0].value) if names else certificate.subject.rfc4514_string()
 
 
-def _require_curve(key: object, error: type[Exception] = ValueError) -> ec.EllipticCurvePublicKey:
-    if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name not in _SIZES:
+def _require_curve(key: object, error: type[Exception] = ValueError) -> PublicKey:
+    if not isinstance(key, PublicKey) or key.curve.name not in _HASHES:
         raise error("its key is none of the curves P-256, P-384 and P-521")
     return key
-
-
-def _fingerprint(key: ec.EllipticCurvePublicKey) -> str:
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    return _digest(key.public_bytes(serialization.Encoding.DER, form))
-
-
-def _digest(data: bytes) -> str:
-    return "SHA256:" + base64.b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-
-
-def _read_blocks(path: str) -> list[tuple[bytes, bytes]]:
-    """Return the parts of a PEM file with their kinds; raises InvalidConfiguration where there are none."""
-    try:
-        data = paths.read_regular(path, MAX_FILE)
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    blocks = [(match[1], match[0]) for match in _BLOCK.finditer(data)]
-    if not blocks:
-        raise InvalidConfiguration(path, "it is no PEM file of certificates or keys")
-    return blocks

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,6 @@ SIGNED = "signed"
 OPTION = "--accept-signer"
 _ASK = "hint: ask its author for files as they were signed; nothing of it came in"
 _NAME = "hint: if you trust the signer, name its key or root in [trust]; docs/origins.md says how"
-_KEYS = ("roots", "allowed_signers", "require")
 _HOST = re.compile(r"^(?:[^/@]*@)?([^/:]+\.[^/:]+)(?::\d+/+|[:/]+)")  # github.com:acme/skills, too
 
 
@@ -83,65 +82,61 @@ def read_trust() -> Trust:
 
 def parse_trust(table: object, path: str, kind: str) -> Trust:
     """Return what a table [trust] of a file says; its rules are in tables [[trust.<kind>]]."""
-    reader = _Reader(path)
-    fields = reader.table(table, "[trust]", (*_KEYS, kind))
-    rules = fields.get(kind, [])
-    if not isinstance(rules, list):
-        raise reader.fault(f"[trust] {kind} is written as tables [[trust.{kind}]]")
+    fields = _read_table(table, "[trust]", ("roots", "allowed_signers", "require", kind), path)
+    rules = [
+        _read_table(each, f"[[trust.{kind}]]", ("name", "signers", "require"), path)
+        for each in fields.get(kind, [])
+    ]
+    for rule in rules:
+        if "name" not in rule:
+            raise InvalidConfiguration(path, f'[[trust.{kind}]] needs a name, such as "acme/skills"')
     base = os.path.dirname(path)
+    roots, allowed = (
+        tuple(os.path.join(base, os.path.expanduser(name)) for name in fields.get(key, ()))
+        for key in ("roots", "allowed_signers")
+    )
     return Trust(
-        tuple(_find_file(name, base) for name in reader.texts(fields, "roots")),
-        tuple(_find_file(name, base) for name in reader.texts(fields, "allowed_signers")),
-        reader.is_required(fields),
-        tuple(reader.rule(each, f"[[trust.{kind}]]") for each in rules),
+        roots,
+        allowed,
+        "require" in fields,
+        tuple(
+            Rule(each["name"].rstrip("/"), tuple(each.get("signers", ())), "require" in each)
+            for each in rules
+        ),
     )
 
 
-class _Reader:
-    """Reads tables of a file, and names it in what is wrong."""
+def _read_table(value: object, name: str, keys: Sequence[str], path: str) -> Mapping[str, Any]:
+    """Return a table with no other keys than these; raises InvalidConfiguration."""
+    if not isinstance(value, dict):
+        raise InvalidConfiguration(path, f"{name} is not a table")
+    for key, content in value.items():
+        if key not in keys:
+            raise InvalidConfiguration(path, f"{name} has no key '{key}'{near_miss(key, keys)}")
+        form, is_fine = _FORMS.get(key, _RULES)
+        if not is_fine(content):
+            raise InvalidConfiguration(path, f"{name} {key} is {form}")
+    return value
 
-    def __init__(self, path: str) -> None:
-        self._path = path
 
-    def fault(self, reason: str) -> InvalidConfiguration:
-        return InvalidConfiguration(self._path, reason)
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
 
-    def table(self, value: object, name: str, keys: Iterable[str]) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise self.fault(f"{name} is not a table")
-        known = [*keys]
-        for key in value:
-            if key not in known:
-                raise self.fault(f"{name} has no key '{key}'{near_miss(key, known)}")
-        return value
 
-    def texts(self, fields: Mapping[str, Any], key: str) -> list[str]:
-        values = fields.get(key, [])
-        if not isinstance(values, list) or not all(isinstance(each, str) and each for each in values):
-            raise self.fault(f"[trust] {key} is a list of texts")
-        return values
-
-    def is_required(self, fields: Mapping[str, Any]) -> bool:
-        if fields.get("require", SIGNED) != SIGNED:
-            raise self.fault(f'[trust] require is "{SIGNED}", or is left out')
-        return "require" in fields
-
-    def rule(self, value: object, name: str) -> Rule:
-        fields = self.table(value, name, ("name", "signers", "require"))
-        source = fields.get("name")
-        if not isinstance(source, str) or not source.strip("/"):
-            raise self.fault(f'{name} needs a name, such as "acme/skills"')
-        return Rule(source.rstrip("/"), tuple(self.texts(fields, "signers")), self.is_required(fields))
+# What the value of a key has to be, and whether one is.
+_TEXTS = "a list of texts", _are_texts
+_RULES: tuple[str, Callable[[Any], bool]] = "a list of tables", lambda value: isinstance(value, list)
+_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("roots", "allowed_signers", "signers"), _TEXTS),
+    "require": (f'"{SIGNED}", or is left out', lambda value: value == SIGNED),
+    "name": ('a name, such as "acme/skills"', lambda value: _are_texts([value]) and value != "/"),
+}
 
 
 def _plain(source: str) -> str:
     """Return a source in one form: without scheme, user, port and `.git`, in lower case."""
     place = _HOST.sub(r"\1/", source.rpartition("://")[2])
     return place.rstrip("/").removesuffix(".git").casefold()
-
-
-def _find_file(name: str, base: str) -> str:
-    return os.path.join(base, os.path.expanduser(name))
 
 
 def require_signer(skill: str, sources: Iterable[str], signature: Signature, trust: Trust) -> None:
@@ -174,10 +169,19 @@ def require_same(
     raise SignerRefused(skill, change, f"hint: ask its author why; {OPTION} takes it")
 
 
-def describe_change(pin: Pin | None, signature: Signature) -> str:
-    """Say how the signer of a skill changes; nothing where it is the same, or there was none."""
+def describe_change(pin: Pin | None, signature: Signature, *, is_locked: bool = False) -> str:
+    """Say how the signer of a skill changes; nothing where it is the same, or there was none.
+
+    A certificate that expired is a change of what comes in, and none of files that are locked: they are those
+    that its signer signed in time.
+    """
     new = signature.pin
-    if pin is None or (new and pin.is_same(new)):
+    if pin is None:
         return ""
-    now = f"now by {new.line()}" if new else f"is now {signature.line()}"
+    if new is None or not pin.is_same(new):
+        now = f"now by {new.line()}" if new else f"is now {signature.line()}"
+    elif new.is_expired and not (pin.is_expired or is_locked):
+        now = f"is now {signature.line()}"
+    else:
+        return ""
     return f"it was signed by {pin.line()}, and {now}"

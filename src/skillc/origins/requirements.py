@@ -11,7 +11,7 @@ There is no standard. Of ours, which is `metadata.requires` in the frontmatter, 
 
 The others are ToolHive's `toolhive.requires`, OpenClaw's `metadata.openclaw.requires`, APM's `apm.yml`, the
 `plugin.json` of Claude's plugins, and Codex's `agents/openai.yaml`. They are read leniently: what has another
-shape is no requirement.
+shape is no requirement. A plugin's file is in a folder around those of its skills.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from skillc import paths
@@ -34,16 +35,24 @@ from skillc.versions import in_range
 MAX_FILE = 1 << 20  # bytes of a file with requirements
 MAX_NAMES = 100  # of one kind
 _OPENCLAW = ("openclaw", "clawdbot", "clawdis")  # names that it had
-_GITHUB = re.compile(r"(?:github\.com/)?([\w.-]+/[\w.-]+(?:/[\w./-]+)?)(?:#([\w./-]+))?")
+# A repository as APM writes it: acme/skills/pdf#v1, gitlab.com/acme/skills, git@gitlab.com:acme/skills.git
+_REPOSITORY = re.compile(
+    r"(?:https://|git@)?(?:([\w-]+(?:\.[\w-]+)+)[/:])?([\w-]+/[\w-][\w.-]*?)(?:\.git)?(/[\w./-]+)?(?:#([\w./-]+))?"
+)
+Requirement = tuple[str, Any]  # its kind, and what is needed
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredSkill:
-    """A skill that another one needs: its name or ID, a range of versions, and where it is to be had."""
+    """A skill that another one needs: its name or ID, a range of versions, and where it is to be had.
+
+    With `is_whole`, all the skills of the repository with this name.
+    """
 
     name: str
     versions: str = optional("")
     source: str = optional("")  # as `skc add` takes it; empty where the requirement does not say
+    is_whole: bool = optional(False)
 
     @property
     def short_name(self) -> str:
@@ -54,7 +63,9 @@ class RequiredSkill:
 
     def fits(self, name: str, source: str) -> bool:
         """Return whether a skill that is installed under a name, from a source, is the one that is meant."""
-        return name == self.short_name and ("/" not in self.name or f"/{source}".endswith(f"/{self.name}"))
+        place = self.name if self.is_whole else self.name.rpartition("/")[0]
+        is_there = not place or f"/{place}/" in f"/{source}/"
+        return is_there and (self.is_whole or name == self.short_name)
 
     def accepts(self, version: str) -> bool:
         """Return whether a version is in the range, or may be: a tag, and a version that is not known."""
@@ -64,29 +75,28 @@ class RequiredSkill:
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """All that a skill needs. Of each group in `any_programs`, one program will do."""
+    """All that a skill needs. Of each group of programs, one will do."""
 
     skills: tuple[RequiredSkill, ...] = ()
-    programs: tuple[str, ...] = ()
+    programs: tuple[tuple[str, ...], ...] = ()
     environment: tuple[str, ...] = ()
     mcp: tuple[str, ...] = ()
-    any_programs: tuple[tuple[str, ...], ...] = ()
 
     def missing_here(self) -> list[str]:
         """Say which programs and variables are missing on this machine."""
-        programs = [f"the program '{each}'" for each in self.programs if shutil.which(each) is None]
-        programs += [
-            f"one of the programs {' or '.join(group)}"
-            for group in self.any_programs
-            if not any(map(shutil.which, group))
+        programs = [group for group in self.programs if not any(map(shutil.which, group))]
+        variables = [f"the variable {name}" for name in self.environment if name not in os.environ]
+        return [
+            *(f"the program '{group[0]}'" for group in programs if len(group) == 1),
+            *(f"one of the programs {' or '.join(group)}" for group in programs if len(group) > 1),
+            *variables,
         ]
-        return [*programs, *(f"the variable {name}" for name in self.environment if name not in os.environ)]
 
     def lines(self) -> Iterator[str]:
         """Yield what is needed, for people: a line for each kind."""
         kinds = {
             "skills": [each.label() for each in self.skills],
-            "programs": [*self.programs, *(" or ".join(group) for group in self.any_programs)],
+            "programs": [" or ".join(group) for group in self.programs],
             "variables": self.environment,
             "MCP servers": self.mcp,
         }
@@ -95,34 +105,8 @@ class Requirements:
                 yield f"{'needs':<9} {kind} {first_of(names, 10)}"
 
 
-@dataclass(slots=True)
-class _Collector:
-    """Gathers requirements of several dialects, each once."""
-
-    skills: dict[str, RequiredSkill] = field(default_factory=dict)
-    programs: dict[str, None] = field(default_factory=dict)
-    environment: dict[str, None] = field(default_factory=dict)
-    mcp: dict[str, None] = field(default_factory=dict)
-    any_programs: dict[tuple[str, ...], None] = field(default_factory=dict)
-
-    def add_skill(self, name: str, versions: str = "", source: str = "") -> None:
-        name = name.strip().strip("/")
-        if name and name.isprintable():
-            self.skills.setdefault(name, RequiredSkill(name, versions.strip(), source))
-
-    def finish(self) -> Requirements:
-        return Requirements(
-            tuple(self.skills.values())[:MAX_NAMES],
-            tuple(self.programs)[:MAX_NAMES],
-            tuple(self.environment)[:MAX_NAMES],
-            tuple(self.mcp)[:MAX_NAMES],
-            tuple(self.any_programs)[:MAX_NAMES],
-        )
-
-
-def read_requirements(folder: str) -> Requirements:
-    """Return what the skill in a folder needs, in all dialects."""
-    collector = _Collector()
+def read_requirements(folder: str, outer: Iterable[RequiredSkill] = ()) -> Requirements:
+    """Return what the skill in a folder needs, in all dialects, and skills that the folders around it say."""
     fields: Mapping[str, Any] = {}
     try:
         document = parse(read_main_file(folder))
@@ -130,29 +114,53 @@ def read_requirements(folder: str) -> Requirements:
     except (SkillcError, OSError):
         pass  # what reads the skill itself says so
     metadata = _table(fields.get("metadata"))
-    _read_ours(collector, _table(metadata.get("requires")))
-    _read_toolhive(collector, fields.get("toolhive.requires", metadata.get("toolhive.requires")))
-    for name in _OPENCLAW:
-        _read_openclaw(collector, _table(_table(metadata.get(name)).get("requires")))
-    files: list[tuple[str, Callable[[_Collector, Mapping[str, Any]], None]]] = [
-        ("apm.yml", _read_apm),
-        (".claude-plugin/plugin.json", _read_plugin),
-        ("plugin.json", _read_plugin),
-        ("agents/openai.yaml", _read_codex),
+    found: list[Requirement] = [
+        *_read_ours(_table(metadata.get("requires"))),
+        *_read_toolhive(fields.get("toolhive.requires", metadata.get("toolhive.requires"))),
     ]
-    for name, read in files:
-        read(collector, _load(os.path.join(folder, *name.split("/"))))
-    return collector.finish()
+    for name in _OPENCLAW:
+        found += _read_openclaw(_table(_table(metadata.get(name)).get("requires")))
+    for name, read in _FILES.items():
+        try:
+            found += read(_load(name, paths.read_regular(os.path.join(folder, *name.split("/")), MAX_FILE)))
+        except OSError:
+            pass
+    found += [("skills", each) for each in outer]
+    kinds: dict[str, dict[Any, Any]] = {"skills": {}, "programs": {}, "environment": {}, "mcp": {}}
+    for kind, value in found:  # each once
+        kinds[kind].setdefault(value.name if isinstance(value, RequiredSkill) else value, value)
+    return Requirements(**{kind: tuple(values.values())[:MAX_NAMES] for kind, values in kinds.items()})
 
 
-def _load(path: str) -> Mapping[str, Any]:
+def read_outer(folder: str, read: Callable[[Sequence[str]], Mapping[str, bytes]]) -> list[RequiredSkill]:
+    """Return the skills that a plugin or package needs, of the skill in a folder of a download.
+
+    `read` gives the contents of files of the download by their paths.
+    """
+    words = folder.split("/") if folder else []
+    places = ["/".join([*words[:count], name]) for count in range(len(words))[::-1] for name in _PLUGINS]
+    package, inside, _ = f"/{folder}".rpartition("/.apm/skills/")
+    places += [f"{package}/apm.yml".lstrip("/")] if inside else []
+    contents = read(places)
+    for place in places:  # the nearest first
+        if place in contents:
+            reader = _read_apm if place.endswith("apm.yml") else _read_plugin
+            return [value for kind, value in reader(_load(place, contents[place])) if kind == "skills"]
+    return []
+
+
+def parse_label(text: str) -> RequiredSkill:
+    """Return a required skill as `label` writes it, such as `acme/pdf@^1.2`."""
+    name, _, versions = text.partition("@")
+    return RequiredSkill(name.strip().strip("/"), versions.strip())
+
+
+def _load(name: str, data: bytes) -> Mapping[str, Any]:
     """Return the table in a file of JSON or YAML; an empty one where there is none."""
     try:
-        text = paths.read_regular(path, MAX_FILE).decode()
-        value = json.loads(text) if path.endswith(".json") else load_yaml(text).value
-    except (OSError, ValueError, RecursionError, NotYaml):
+        return _table(json.loads(data) if name.endswith(".json") else load_yaml(data.decode()).value)
+    except (ValueError, RecursionError, NotYaml):
         return {}
-    return _table(value)
 
 
 def _table(value: object) -> Mapping[str, Any]:
@@ -167,63 +175,82 @@ def _words(value: object) -> dict[str, None]:
     return dict.fromkeys(word for word in read_words(value) if word.isprintable())
 
 
-def _read_ours(collector: _Collector, requires: Mapping[str, Any]) -> None:
-    for word in _words(requires.get("skills")):
-        name, _, versions = word.partition("@")
-        collector.add_skill(name, versions)
-    collector.programs |= _words(requires.get("programs"))
-    collector.environment |= _words(requires.get("environment"))
-    collector.mcp |= _words(requires.get("mcp"))
+def _named(kind: str, name: object) -> Iterator[Requirement]:
+    if isinstance(name, str) and name.isprintable():
+        yield kind, (name,) if kind == "programs" else name
 
 
-def _read_toolhive(collector: _Collector, value: object) -> None:
+def _find_skill(place: str, ref: object, path: str) -> Iterator[Requirement]:
+    """Yield a skill of a repository, such as github.com/acme/skills, or all that it has."""
+    host, _, repository = place.partition("/")
+    address = f"github:{repository}" if host == "github.com" else f"git+https://{place}"
+    source = f"{address}@{ref}" if isinstance(ref, str) and ref else address
+    path = path.strip("/")
+    yield "skills", RequiredSkill(f"{repository}/{path}".strip("/"), "", source, not path)
+
+
+def _read_ours(requires: Mapping[str, Any]) -> Iterator[Requirement]:
+    skills = map(parse_label, _words(requires.get("skills")))
+    yield from (("skills", each) for each in skills if each.name)
+    for kind in ("programs", "environment", "mcp"):
+        for name in _words(requires.get(kind)):
+            yield from _named(kind, name)
+
+
+def _read_toolhive(value: object) -> Iterator[Requirement]:
     """Read references to images of a registry of containers, which skc can't fetch, or to git."""
     for word in _words(value):
-        is_git = word.startswith("git://")
-        path, _, fragment = word.removeprefix("git://").partition("#")
-        path, _, tag = path.partition("@")
-        name = (fragment or path).rpartition("/")[2].partition(":")[0]
-        collector.add_skill(name, "", f"https://{path}{f'@{tag}' if tag else ''}" if is_git else "")
+        place, _, path = word.removeprefix("git://").partition("#")
+        place, _, ref = place.partition("@")
+        if word.startswith("git://"):
+            yield from _find_skill(place, ref, path)
+        elif name := place.rpartition("/")[2].partition(":")[0]:
+            yield "skills", RequiredSkill(name)
 
 
-def _read_openclaw(collector: _Collector, requires: Mapping[str, Any]) -> None:
-    collector.programs |= _words(requires.get("bins"))
-    collector.environment |= _words(requires.get("env"))
+def _read_openclaw(requires: Mapping[str, Any]) -> Iterator[Requirement]:
+    yield from (("programs", (name,)) for name in _words(requires.get("bins")))
+    yield from (("environment", name) for name in _words(requires.get("env")))
     if group := tuple(_words(requires.get("anyBins"))):
-        collector.any_programs[group] = None
+        yield "programs", group
 
 
-def _read_apm(collector: _Collector, manifest: Mapping[str, Any]) -> None:
+def _read_apm(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
     dependencies = _table(manifest.get("dependencies"))
     for each in _list(dependencies.get("apm")):
-        text = each if isinstance(each, str) else _table(each).get("git")
-        match = _GITHUB.fullmatch(text) if isinstance(text, str) else None
+        fields = {"git": each} if isinstance(each, str) else _table(each)
+        match = _REPOSITORY.fullmatch(str(fields.get("git")))
         if match:
-            ref = match[2] or (_table(each).get("ref") if isinstance(each, dict) else None)
-            words = [*match[1].split("/"), *str(_table(each).get("path") or "").split("/")]
-            path = "/".join(filter(None, words))
-            collector.add_skill(path, "", f"{path}@{ref}" if ref else path)
+            host, repository, path, ref = match.groups("")
+            place = f"{host or 'github.com'}/{repository}"
+            for name in _words(fields.get("skills")) or [path or str(fields.get("path") or "")]:
+                yield from _find_skill(place, ref or fields.get("ref"), name)
     for each in _list(dependencies.get("mcp")):
-        name = each if isinstance(each, str) else _table(each).get("name")
-        if isinstance(name, str) and name.isprintable():
-            collector.mcp[name] = None
+        yield from _named("mcp", each if isinstance(each, str) else _table(each).get("name"))
 
 
-def _read_plugin(collector: _Collector, manifest: Mapping[str, Any]) -> None:
+def _read_plugin(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
     for each in _list(manifest.get("dependencies")):
         fields = {"name": each} if isinstance(each, str) else _table(each)
         name, versions = fields.get("name"), fields.get("version")
-        if isinstance(name, str):
+        if isinstance(name, str) and name.isprintable():
             name, _, _ = name.partition("@")  # its marketplace
-            collector.add_skill(name, versions if isinstance(versions, str) else "")
+            yield "skills", RequiredSkill(name, versions if isinstance(versions, str) else "")
 
 
-def _read_codex(collector: _Collector, settings: Mapping[str, Any]) -> None:
-    kinds = {"mcp": collector.mcp, "env_var": collector.environment, "cli": collector.programs}
-    for each in _list(_table(settings.get("dependencies")).get("tools")):
-        name, kind = _table(each).get("value"), _table(each).get("type")
-        if isinstance(name, str) and name.isprintable() and isinstance(kind, str) and kind in kinds:
-            kinds[kind][name] = None
+def _read_codex(settings: Mapping[str, Any]) -> Iterator[Requirement]:
+    kinds = {"mcp": "mcp", "env_var": "environment", "cli": "programs"}
+    for each in map(_table, _list(_table(settings.get("dependencies")).get("tools"))):
+        if each.get("type") in kinds:
+            yield from _named(kinds[each["type"]], each.get("value"))
+
+
+_PLUGINS = (".claude-plugin/plugin.json", "plugin.json")
+_FILES: dict[str, Callable[[Mapping[str, Any]], Iterator[Requirement]]] = {
+    "apm.yml": _read_apm,
+    **dict.fromkeys(_PLUGINS, _read_plugin),
+    "agents/openai.yaml": _read_codex,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +272,8 @@ class Unmet:
     reason: str = ""  # empty where it is missing
 
     def warn(self) -> Diagnostic:
-        label = f"'{self.skill.label()}', {self.reason or 'which is not installed'}"
-        return warning("W104", self.required_by, label)
-
-    def line(self) -> str:
-        return f"'{self.required_by}' needs '{self.skill.label()}', {self.reason or 'which is not installed'}"
+        reason = self.reason or "which is not installed"
+        return warning("W104", self.required_by, f"'{self.skill.label()}', {reason}")
 
 
 def find_unmet(skills: Iterable[Installed]) -> list[Unmet]:
@@ -258,11 +282,11 @@ def find_unmet(skills: Iterable[Installed]) -> list[Unmet]:
     unmet: list[Unmet] = []
     for skill in installed.values():
         for required in skill.requirements.skills:
-            there = installed.get(required.short_name)
+            other = installed.get(required.short_name)
+            choice = installed.values() if required.is_whole else filter(None, [other])
+            there = next((each for each in choice if required.fits(each.name, each.source)), None)
             if there is None:
-                unmet.append(Unmet(required, skill.name))
-            elif not required.fits(there.name, there.source):
-                reason = f"and the '{there.name}' here is from {there.source}"
+                reason = f"and the '{other.name}' here is from {other.source}" if other else ""
                 unmet.append(Unmet(required, skill.name, reason))
             elif not required.accepts(there.version):
                 unmet.append(Unmet(required, skill.name, f"and {there.version} is installed"))
@@ -281,19 +305,8 @@ def find_requirers(skills: Iterable[Installed], name: str, source: str) -> list[
 def find_cycle(skills: Iterable[Installed]) -> list[str]:
     """Return the names of skills that need each other in a circle, the first one again at the end."""
     needs = {each.name: [s.short_name for s in each.requirements.skills] for each in skills}
-    done: set[str] = set()
-    for start in needs:
-        way: list[str] = []
-        rest = [(start, 0)]
-        while rest:
-            name, depth = rest.pop()
-            done.update(way[depth:])  # all that they need was looked at
-            del way[depth:]
-            if name in way:
-                return [*way[way.index(name) :], name]
-            if name in done:
-                continue
-            way.append(name)
-            rest += [(each, depth + 1) for each in needs.get(name, ()) if each in needs]
-        done.update(way)
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        return [*error.args[1]][::-1]
     return []

@@ -23,12 +23,7 @@ from skillc.origins.signature import (
     BrokenSignature,
     combine,
 )
-from skillc.skills import (
-    SIGNATURES,
-    digest_skill,
-    is_name,
-    to_segment,
-)
+from skillc.skills import SIGNATURES, digest_skill, is_name, to_segment
 from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.surface import Here
 from skillc.text import one_line
@@ -124,10 +119,10 @@ def _keep_other(path: str, kind: str, data: bytes) -> str:
 
 def _holder_of(data: bytes, kind: str) -> object:
     """Return what tells the key of a signature from others; None for a file that is no signature."""
-    from skillc.origins.oms import read_material
+    from skillc.origins.oms import read_bundle
     from skillc.origins.ssh import read_signature
 
     try:
-        return read_signature(data)[1] if kind == SSH else read_material(data)
+        return read_signature(data)[1] if kind == SSH else read_bundle(data)[0]
     except BrokenSignature:
         return None

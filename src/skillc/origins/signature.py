@@ -5,15 +5,17 @@ A signature says who vouches for the files, not that they are safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from skillc.contract import optional
+from skillc.contract import hidden, optional
 from skillc.skills import SIGNATURES
 from skillc.text import one_line
 
 OMS_FILE, SSH_FILE = SIGNATURES
 MAX_SIGNATURE = 4 << 20  # bytes of a signature file
+TIME_OUT = 20.0  # seconds for a check by another program; signing may wait for a person
 
 NONE = "none"
 VALID = "valid"  # by a signer whom the user named
@@ -34,9 +36,11 @@ class Pin:
     kind: str
     signer: str
     key: str
+    is_expired: bool = False
 
     def fields(self) -> dict[str, str]:
-        return {"kind": self.kind, "signer": self.signer, "key": self.key}
+        fields = {"kind": self.kind, "signer": self.signer, "key": self.key}
+        return fields | {"state": EXPIRED} if self.is_expired else fields
 
     def line(self) -> str:
         return f"{self.signer} ({self.key})" if self.signer else self.key
@@ -62,25 +66,19 @@ class Signature:
     kind: str = ""
     key: str = optional("")
     reason: str = optional("")  # why it is not simply valid, or what it leaves out
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether the files are those that the holder of the key signed."""
-        return self.state in (VALID, UNKNOWN, EXPIRED)
+    is_expired: bool = hidden(False)  # also where the signer is not known
 
     @property
     def pin(self) -> Pin | None:
         """What a lock keeps of it; None where nothing is signed, or could be checked."""
-        return Pin(self.kind, self.signer, self.key) if self.is_checked and self.key else None
+        if not self.key or self.state not in (VALID, UNKNOWN, EXPIRED):
+            return None
+        return Pin(self.kind, self.signer, self.key, self.is_expired)
 
     def line(self) -> str:
         """Return what a person reads: who signed, and how that is known."""
-        name = (
-            f"{self.signer} ({self.key})"
-            if self.signer and self.key
-            else self.signer or f"the key {self.key}"
-        )
-        who = one_line(f"by {name}")
+        who = f"{self.signer} ({self.key})" if self.signer and self.key else self.signer
+        who = one_line(f"by {who or f'the key {self.key}'}")
         why = one_line(f": {self.reason}" if self.reason else "")
         texts = {
             NONE: "unsigned",
@@ -98,6 +96,19 @@ UNSIGNED = Signature(NONE)
 
 class BrokenSignature(Exception):
     """A signature does not say what it should: the text is the sentence for people."""
+
+
+class NotChecked(Exception):
+    """A signature can't be checked on this machine: the text is the sentence for people."""
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Raise BrokenSignature for content from outside that is no such thing, whatever reading it raises."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
+        raise BrokenSignature(f"it is no {what}") from None
 
 
 def combine(signatures: Iterable[Signature]) -> Signature:
