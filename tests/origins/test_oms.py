@@ -110,15 +110,14 @@ def test_what_git_keeps(company: Company, skill: Path) -> None:
 def rewrite(skill: Path, company: Company, change: Any) -> None:
     """Change the predicate of a signature, and sign it again."""
     from skillc.origins.keys import read_signing_key
-    from skillc.origins.oms import PREDICATE
-    from skillc.origins.statement import sign_statement
+    from skillc.origins.statements import FILES, sign_statement
 
     bundle = json.loads((skill / FILE).read_text())
     statement = json.loads(base64.b64decode(bundle["dsseEnvelope"]["payload"]))
     change(statement["predicate"])
     key = read_signing_key(str(company.folder / "key.pem"))
     digest = statement["subject"][0]["digest"]["sha256"]
-    bundle["dsseEnvelope"] = sign_statement(key, "pdf", digest, PREDICATE, statement["predicate"])
+    bundle["dsseEnvelope"] = sign_statement(key, "pdf", digest, FILES, statement["predicate"])
     (skill / FILE).write_text(json.dumps(bundle))
 
 

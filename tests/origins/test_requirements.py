@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillc.origins import find_cycle, find_licence, read_requirements
-from skillc.origins.licences import Licence
+from skillc.origins.parts import Licence
 from skillc.origins.requirements import Installed, RequiredSkill, Requirements
 from tests.conftest import World
 from tests.support.git import Origin

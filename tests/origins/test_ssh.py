@@ -78,8 +78,7 @@ def test_a_program_that_hangs(world: World, skill: Path, key: Path, monkeypatch:
         (programs / name).write_text("#!/bin/sh\nexec sleep 60\n")
         (programs / name).chmod(0o755)
     path = f"{programs}:{os.environ['PATH']}"
-    for module in ("ssh", "commits"):
-        monkeypatch.setattr(f"skillc.origins.{module}.TIME_OUT", 0.2)
+    monkeypatch.setattr("skillc.origins.programs.TIME_OUT", 0.2)
     plain = world.skill("plain", "---\nname: plain\ndescription: Nothing.\n---\n# Plain\n")
     result = world.ok("verify", str(skill), str(plain), env={"PATH": path})
     assert "pdf: signed, but not checked: ssh-keygen did not answer within" in result.stdout
@@ -104,9 +103,8 @@ def test_agent(world: World, skill: Path, key: Path, monkeypatch: pytest.MonkeyP
         subprocess.run(["ssh-agent", "-k"], capture_output=True, check=True)
 
 
-def test_other_key(world: World, skill: Path, key: Path) -> None:
-    """[SURFACES: Signatures] A signature of another key goes to the trash; one of the same key goes."""
-    world.ok("sign", str(skill), "--key", str(key))
+def test_a_signature_before(world: World, skill: Path, key: Path) -> None:
+    """[SURFACES: Signatures] The signature that was there goes to the trash."""
     assert "trashed" not in world.json("sign", str(skill), "--key", str(key))
     other = make_ssh_key(world.root / "other", "bob@example.com")
     trashed = world.json("sign", str(skill), "--key", str(other))["trashed"]

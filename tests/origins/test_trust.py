@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import SignerRefused
-from skillc.origins import Pin, Signature, Trust, describe_change, require_signer
+from skillc.origins import Signature, Trust, describe_change, read_pin, require_signer
 from skillc.origins.policy import Rule
 from skillc.origins.signature import UNKNOWN, VALID
 from tests.conftest import World
@@ -145,13 +145,28 @@ def test_ways_to_write_a_source(source: str) -> None:
 def test_the_same_signer() -> None:
     """[SURFACES: Signatures] To learn the name of a key is no change of signer; another key is, and for a
     certificate another name."""
-    pin = Pin("ssh", "", "SHA256:a")
+    pin = read_pin({"kind": "ssh", "signer": "", "key": "SHA256:a"})
     assert describe_change(pin, Signature(VALID, "alice", "ssh", "SHA256:a")) == ""
     assert describe_change(pin, Signature(VALID, "alice", "ssh", "SHA256:b"))
     assert describe_change(pin, Signature(VALID, "alice", "git", "SHA256:a"))
-    assert describe_change(Pin("git", "", ""), Signature(UNKNOWN, "", "git", ""))
-    root = Pin("oms", "ACME 1", "SHA256:root")
+    root = Signature(VALID, "ACME 1", "oms", "SHA256:root")
+    assert read_pin(root.pin()) == Signature(UNKNOWN, "ACME 1", "oms", "SHA256:root")
     assert describe_change(root, Signature(VALID, "ACME 2", "oms", "SHA256:root"))
+    faulty: list[object] = [None, [], {}, {"kind": 1, "signer": "a", "key": "b"}]
+    assert not any(map(read_pin, faulty))
+    assert Signature(UNKNOWN, "", "git", "").pin() == {}
+
+
+def test_an_expired_certificate_is_a_change() -> None:
+    """[SURFACES: Signatures] The same signer with a certificate that expired since is asked about once; files
+    that are locked were signed in time."""
+    fields = (UNKNOWN, "ACME 1", "oms", "SHA256:root", "its certificate was valid until 2026-01-01")
+    expired, good = Signature(*fields, is_expired=True), Signature(*fields)
+    assert "and is now signed by ACME 1 (SHA256:root), not known here: its certificate was valid until" in (
+        describe_change(good, expired)
+    )
+    assert describe_change(read_pin(expired.pin()), expired) == ""
+    assert describe_change(expired, good) == describe_change(good, expired, is_locked=True) == ""
 
 
 def test_a_registry_does_not_name_itself() -> None:

@@ -64,6 +64,7 @@ WARNINGS = {
     "W102": "{} shows {} of {} descriptions of skills whole: its listing is full; run 'skc listing fit'",
     "W103": "listings were fitted again, which changed {}; 'skc listing' shows them",
     "W104": "'{}' needs {}",
+    "W105": "'{}' is {}",
     "W110": "evals: {}: {}",
     "W200": "repository '{}' is left out: {}",
     "W201": "repository '{}' could not be refreshed, so its last state is used: {}",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillc import atomic
 from skillc.compiler import check_store
 from skillc.errors import LockUnsatisfied, warning
-from skillc.install.audit import admit
+from skillc.install.audit import admit, admit_locked_signer
 from skillc.install.entry import LockEntry
 from skillc.install.fetch import Fetch, fetch_entries
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
@@ -29,7 +29,6 @@ from skillc.install.store import (
     put_skill,
 )
 from skillc.library.records import deployments_by_source, lock_store
-from skillc.origins import check_skill, combine, read_trust, require_signer
 from skillc.surface import Steps
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def apply_plan(
         for skill in fetch.skills:
             with result.attempt():
                 admit(skill.entry.name, skill.folder, skill.entry.content, accept=accept)
-                _require_signer(skill)
+                result.diagnostics.extend(admit_locked_signer(skill.entry, skill.folder, skill.evidence))
                 skills.append(skill)
         for entry in plan.idle:
             with result.attempt():
@@ -74,13 +73,6 @@ def apply_plan(
             entries = _apply(root, plan, skills, result)
             _remove_all(root, plan.removals, result)
     publish_entries(root, [*entries, *idle], result, tell_step)
-
-
-def _require_signer(skill: FetchedSkill) -> None:
-    """Raise SignatureBroken for a skill that is not as it was signed, SignerRefused for one of a stranger."""
-    entry, trust = skill.entry, read_trust()
-    signatures = check_skill(skill.folder, entry.name, trust, entry.content, skill.evidence)
-    require_signer(entry.name, entry.names, combine(signatures), trust)
 
 
 def _note_failures(plan: InstallPlan, fetch: Fetch, result: InstallResult) -> None:

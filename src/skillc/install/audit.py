@@ -32,13 +32,25 @@ from skillc.audit import (
     summarise_audits,
     write_baseline,
 )
-from skillc.errors import AuditBlocked, Diagnostic, SkillcError, SkillNotFound
+from skillc.errors import AuditBlocked, Diagnostic, SignerRefused, SkillcError, SkillNotFound, warning
 from skillc.install.address import parse_origin
 from skillc.install.download import open_download
+from skillc.install.entry import LockEntry
 from skillc.install.origin import Candidate
 from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
-from skillc.origins import Evidence, Signature, Trust, check_skill, combine, require_signer
+from skillc.origins import (
+    OPTION as SIGNER_OPTION,
+    Evidence,
+    Signature,
+    Trust,
+    check_skill,
+    combine,
+    describe_change,
+    read_trust,
+    require_signer,
+)
+from skillc.quotes import shell_quote
 from skillc.records import Record
 from skillc.skills import digest_skill
 from skillc.surface import Here, Progress
@@ -234,3 +246,18 @@ def admit_signer(name: str, candidate: Candidate, digest: str, trust: Trust) -> 
     signature = combine(check_skill(candidate.folder, name, trust, digest, evidence))
     require_signer(name, candidate.origin.names, signature, trust)
     return signature, evidence
+
+
+def admit_locked_signer(entry: LockEntry, folder: str, evidence: Evidence) -> list[Diagnostic]:
+    """Return warnings about the signer of a locked skill that was fetched into a folder.
+
+    Raises SignatureBroken (E085), and SignerRefused (E086) for another signer than the lock has, or one whom
+    [trust] does not accept.
+    """
+    trust = read_trust()
+    signature = combine(check_skill(folder, entry.name, trust, entry.content, evidence))
+    require_signer(entry.name, entry.names, signature, trust)
+    if change := describe_change(entry.signer, signature, is_locked=True):
+        hint = f"hint: 'skc update {shell_quote(entry.name)} {SIGNER_OPTION}' has the lock take it"
+        raise SignerRefused(entry.name, change, hint)
+    return [warning("W105", entry.name, signature.line())] if signature.is_expired else []

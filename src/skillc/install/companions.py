@@ -10,7 +10,7 @@ from skillc.install.address import parse_origin
 from skillc.install.needs import read_installed
 from skillc.install.offers import Offer, OfferMaker, check_names
 from skillc.install.origin import OURS
-from skillc.origins import Installed, Unmet, find_cycle, find_unmet
+from skillc.origins import Installed, RequiredSkill, find_cycle, find_unmet
 
 
 def bring_along(maker: OfferMaker, offers: list[Offer], *, yes: bool, dry_run: bool) -> list[Offer]:
@@ -31,7 +31,7 @@ def bring_along(maker: OfferMaker, offers: list[Offer], *, yes: bool, dry_run: b
         lines = "\n".join(each.warn().message for each in missing)
         if not dry_run and (yes or (here.person.can_answer and here.person.confirm(lines, "Add them, too?"))):
             for each in missing:
-                offers += _find_required(maker, each, offered[each.required_by])
+                offers += _find_required(maker, each.skill, offered[each.required_by])
     here.tell(each.warn() for each in unmet)
     if circle := find_cycle(skills.values()):
         here.tell([warning("W104", circle[0], f"itself, by way of {', '.join(circle[1:-1])}")])
@@ -45,10 +45,9 @@ def _describe_offer(offer: Offer) -> Installed:
     return Installed(offer.id, source, offer.version, offer.requirements)
 
 
-def _find_required(maker: OfferMaker, unmet: Unmet, offer: Offer) -> list[Offer]:
+def _find_required(maker: OfferMaker, required: RequiredSkill, offer: Offer) -> list[Offer]:
     """Return the offer of a skill that another needs: from where that says, else from its own origin."""
-    required, origin = unmet.skill, offer.candidate.download.origin
-    names = [required.short_name]
+    origin, names = offer.candidate.download.origin, [required.short_name]
     try:
         if required.source:
             origin = parse_origin(required.source, maker.here.cwd, origin.hosts)

@@ -20,7 +20,7 @@ from skillc.install.marketplace import find_marketplace
 from skillc.install.origin import Candidate, Download, Origin, Report, open_session, origin_errors
 from skillc.install.registries import find_hub, find_registry, find_site
 from skillc.library import is_skill
-from skillc.origins import NO_EVIDENCE, Evidence, is_signed
+from skillc.origins import NO_EVIDENCE, Evidence, is_signed, read_outer
 from skillc.remotes import MAX_PACKED, find_root, git, unpack_archive
 from skillc.remotes.http import guess_type
 
@@ -194,7 +194,10 @@ class _Opening:
             return files.read(names)
 
         skills = discover(origin, files.files(), read, self._names, self._report)
-        return [replace(each, folder=_place(root, each.inside)) for each in skills]
+        requires = read_outer([each.inside for each in skills], files.read)
+        return [
+            replace(each, folder=_place(root, each.inside), requires=requires[each.inside]) for each in skills
+        ]
 
     def _make(self, name: str) -> str:
         place = os.path.join(self._folder, name)

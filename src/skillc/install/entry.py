@@ -20,7 +20,7 @@ from skillc.startup import MUCH, new_sha256
 if TYPE_CHECKING:
     from skillc.audit import Audit
     from skillc.install.origin import Candidate, Origin
-    from skillc.origins import Pin, Signature
+    from skillc.origins import Signature
 
 Fields = dict[str, Any]
 
@@ -105,15 +105,11 @@ class LockEntry:
         return self.text("source"), self.text("sourceUrl") or self.own_text("resolved")
 
     @property
-    def signer(self) -> Pin | None:
+    def signer(self) -> Signature | None:
         """The signer of the skill when it came in; None where nothing was signed."""
-        from skillc.origins import EXPIRED, Pin  # few skills are signed
+        from skillc.origins import read_pin  # few skills are signed
 
-        fields = self.own.get("signer")
-        fields = fields if isinstance(fields, dict) else {}
-        words = [fields.get(key) for key in ("kind", "signer", "key")]
-        is_expired = fields.get("state") == EXPIRED
-        return Pin(*map(str, words), is_expired) if all(isinstance(word, str) for word in words) else None
+        return read_pin(self.own.get("signer"))
 
     @property
     def is_pinned(self) -> bool:
@@ -128,6 +124,11 @@ class LockEntry:
     def required_by(self) -> list[str]:
         """The skills that it was brought along for."""
         return self._own_texts("requiredBy")
+
+    @property
+    def requires(self) -> list[str]:
+        """The skills that the plugin needs which it came with: no file of its own says so."""
+        return self._own_texts("requires")
 
     @property
     def has_targets(self) -> bool:
@@ -200,7 +201,7 @@ def make_entry(
     origin = candidate.origin
     if targets is None and last is not None and last.has_targets:
         targets = last.targets
-    pin = signature.pin if signature else last.signer if last else None
+    signer = signature or (last.signer if last else None)
     ours = {
         "v": VERSION,
         "commit": candidate.download.commit,
@@ -214,7 +215,8 @@ def make_entry(
         "mode": mode or (last.own_text("mode") if last else "") or LINK,
         "pinned": last is not None and last.is_pinned,
         "audit": _describe_audit(audit) if audit else {},
-        "signer": pin.fields() if pin else {},
+        "signer": signer.pin() if signer else {},
+        "requires": [*candidate.requires] or "",
         "requiredBy": sorted({*required_by, *(last.required_by if last else ())}) or "",
     }
     theirs = describe_origin(base, candidate) | {"computedHash": hashes.computed}

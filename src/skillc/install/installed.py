@@ -139,7 +139,7 @@ def describe_skill(here: Here, name: str) -> SkillInfo:
 def _signer_of(skill: Skill) -> str | None:
     """Return by whom a skill was signed when it came in, as its lock has it."""
     entry = read_lock(skill.root).get(skill.name) if skill.is_stored else None
-    return entry.signer.line() if entry and entry.signer else None
+    return entry.signer.who if entry and entry.signer else None
 
 
 def _licence_of(skill: Skill) -> str | None:

@@ -60,7 +60,8 @@ def _describe(skill: Skill, entry: LockEntry | None) -> Installed:
     path = os.path.dirname(entry.text("skillPath")) if entry else ""
     version = entry.own_text("version") if entry else ""
     whole = f"{source}/{path}" if path else source
-    return Installed(skill.segment, whole, version or _own_version(skill), read_requirements(skill.source))
+    requirements = read_requirements(skill.source, entry.requires if entry else ())
+    return Installed(skill.segment, whole, version or _own_version(skill), requirements)
 
 
 def _own_version(skill: Skill) -> str:

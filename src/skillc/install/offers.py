@@ -269,7 +269,7 @@ def _make_offer(
         report=report,
         signature=signature,
         evidence=evidence,
-        requirements=read_requirements(candidate.folder),
+        requirements=read_requirements(candidate.folder, candidate.requires),
         is_there=is_same is True,
         last=entry if is_same is None else None,
     )

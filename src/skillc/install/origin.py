@@ -118,6 +118,7 @@ class Candidate:
     source_digest: str = ""  # of its version's source, of a registry of ours
     time: int = 0  # when its version was published, in seconds since 1970
     yanked: Mapping[str, str] = field(default_factory=dict, compare=False)  # reasons, by version
+    requires: tuple[str, ...] = ()  # skills that the plugin needs which it is part of
     links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
     remote: Any = field(default=None, repr=False, compare=False)  # the skill of a remote, to be fetched
     download: Download = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # says so

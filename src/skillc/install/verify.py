@@ -27,7 +27,6 @@ from skillc.library.records import deployments_by_source, lock_store
 from skillc.origins import (
     NONE,
     NOT_SAFE,
-    Pin,
     Signature,
     Trust,
     check_skill,
@@ -155,15 +154,19 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
     trust = read_trust() if folders else Trust()
     for name in folders:
         skill = locate_skill(name, here.cwd)
-        signatures = tuple(check_skill(skill.source, skill.segment, trust))
-        verified = VerifiedSkill(skill.name, combine(signatures), signatures)
+        verified = _check_signer(skill.segment, skill.source, trust)
         problems = _judge(skill.name, (skill.source,), verified.signature, trust)
         result = replace(result, problems=(*result.problems, *problems), skills=(*result.skills, verified))
     return replace(result, is_named=bool(names))
 
 
+def _check_signer(name: str, folder: str, trust: Trust, digest: str = "") -> VerifiedSkill:
+    signatures = tuple(check_skill(folder, name, trust, digest))
+    return VerifiedSkill(name, combine(signatures), signatures)
+
+
 def _judge(
-    name: str, sources: Sequence[str], signature: Signature, trust: Trust, pin: Pin | None = None
+    name: str, sources: Sequence[str], signature: Signature, trust: Trust, pin: Signature | None = None
 ) -> Iterator[LockProblem]:
     """Yield what is wrong with the signature of a skill: it is broken, or not of whom the user accepts."""
     try:
@@ -171,7 +174,7 @@ def _judge(
     except (SignatureBroken, SignerRefused) as error:
         yield LockProblem(name, "", f"{error.code}: {error.reason}")
         return
-    if change := describe_change(pin, signature):
+    if change := describe_change(pin, signature, is_locked=True):
         yield LockProblem(name, "", f"{SignerRefused.code}: {change}")
 
 
@@ -201,8 +204,9 @@ def verify_store(root: str, only: Collection[str] | None = None) -> LockProblems
         problems += [LockProblem(name, path, STUB) for path in stubs]
         problems += [LockProblem(name, path, MANIFEST) for path in manifests]
         if name in states:
-            signatures = tuple(check_skill(folders[name], name, trust, entry.content))
-            verified.append(VerifiedSkill(name, combine(signatures), signatures))
+            # What an origin said counts for the files as they are.
+            digest = entry.content if is_exact(entry, states[name]) else ""
+            verified.append(_check_signer(name, folders[name], trust, digest))
             problems += _judge(name, entry.names, verified[-1].signature, trust, entry.signer)
     return LockProblems(tuple(problems), tuple(verified))
 

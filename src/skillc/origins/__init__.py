@@ -12,17 +12,8 @@ from skillc.startup import front_door  # pages of help import this door, and no 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skillc.origins.attestation import Attester, check_attestation
-    from skillc.origins.check import (
-        NO_EVIDENCE,
-        Evidence,
-        check_signatures,
-        check_skill,
-        drop_evidence,
-    )
-    from skillc.origins.commits import is_signed
-    from skillc.origins.licences import Licence, find_licence
-    from skillc.origins.parts import FORMAT, Part, make_document
+    from skillc.origins.check import NO_EVIDENCE, Evidence, check_signatures, check_skill, drop_evidence
+    from skillc.origins.parts import Part, find_licence, make_document
     from skillc.origins.policy import (
         OPTION,
         Trust,
@@ -32,29 +23,27 @@ if TYPE_CHECKING:
         require_same,
         require_signer,
     )
+    from skillc.origins.programs import is_signed
     from skillc.origins.requirements import (
         Installed,
+        RequiredSkill,
         Requirements,
-        Unmet,
         find_cycle,
         find_requirers,
         find_unmet,
-        parse_label,
         read_outer,
         read_requirements,
     )
     from skillc.origins.sign import find_digest, sign_skill
     from skillc.origins.signature import (
-        BROKEN,
-        EXPIRED,
         NONE,
         NOT_SAFE,
         UNSIGNED,
-        VALID,
         BrokenSignature,
-        Pin,
         Signature,
         combine,
+        read_pin,
     )
+    from skillc.origins.statements import Attester, check_attestation
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from skillc import atomic, paths, records
 from skillc.errors import MissingExtra
-from skillc.origins.attestation import check_attestation
-from skillc.origins.commits import check_commit, is_signed
 from skillc.origins.policy import Trust
+from skillc.origins.programs import check_commit, check_ssh, is_signed
 from skillc.origins.signature import (
     BROKEN,
     GIT,
@@ -32,7 +31,7 @@ from skillc.origins.signature import (
     NotChecked,
     Signature,
 )
-from skillc.origins.ssh import check_ssh
+from skillc.origins.statements import check_attestation, check_bundle
 from skillc.skills import SIGNATURES, digest_skill
 
 VERSION = 1  # of a file of evidence
@@ -116,8 +115,6 @@ def check_signatures(folder: str, name: str, trust: Trust) -> list[Signature]:
 
 
 def _check_oms(folder: str, name: str, trust: Trust) -> Signature:
-    from skillc.origins.oms import check_bundle  # few skills have one
-
     files = digest_skill(folder, without=SIGNATURES).hashes
     return check_bundle(_read(folder, OMS_FILE), files, name, trust.roots)
 

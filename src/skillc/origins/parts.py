@@ -1,24 +1,119 @@
-"""List the skills of a lock as parts, in the form of CycloneDX 1.6.
+"""List the skills of a lock as parts, in the form of CycloneDX 1.6, and say under which licence each is.
 
-Each part has its digest, its licence, where it comes from as a package URL, and the signer that the lock has.
-Purl has no type for skills yet: a repository of GitHub is `pkg:github`, anything else `pkg:generic`.
+Purl has no type for skills yet: a repository of GitHub is `pkg:github`, anything else `pkg:generic`. A
+licence is what the frontmatter names, else what a LICENSE file is known by.
+
+>>> read_licence("Apache 2.0"), read_licence("MIT OR Apache-2.0").is_expression
+(Licence(id='Apache-2.0', text=''), True)
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from skillc import __version__
-from skillc.origins.licences import Licence
-from skillc.origins.signature import Pin
+from skillc import __version__, paths
+from skillc.origins.signature import Signature
+from skillc.text import cut, fold_line
 
-FORMAT = "cyclonedx"
 _SPACE = uuid.UUID("6f0d7f3c-4f0e-5d0a-9c1b-6d1f0a5c2e11")  # of our own, for numbers of documents
+MAX_FILE = 1 << 20  # bytes of a licence
+MAX_TEXT = 100  # characters of a licence that has no identifier
+# Identifiers of SPDX that skills have; any other text is shown as it is.
+_IDS = """
+    0BSD AGPL-3.0-only AGPL-3.0-or-later Apache-2.0 Artistic-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 BUSL-1.1
+    CC-BY-4.0 CC-BY-NC-4.0 CC-BY-NC-SA-4.0 CC-BY-SA-4.0 CC0-1.0 ECL-2.0 EPL-2.0 EUPL-1.2 GPL-2.0-only
+    GPL-2.0-or-later GPL-3.0-only GPL-3.0-or-later ISC LGPL-2.1-only LGPL-3.0-only LGPL-3.0-or-later MIT MIT-0
+    MPL-2.0 MS-PL MulanPSL-2.0 OFL-1.1 PostgreSQL Unlicense WTFPL Zlib
+"""
+_ALIASES = {
+    "apache2": "Apache-2.0",
+    "apache2.0": "Apache-2.0",
+    "mit": "MIT",
+    "gplv3": "GPL-3.0-only",
+    "gpl3.0": "GPL-3.0-only",
+    "agplv3": "AGPL-3.0-only",
+    "bsd3clause": "BSD-3-Clause",
+    "ccby4.0": "CC-BY-4.0",
+}
+_KNOWN = {each.lower(): each for each in _IDS.split()}
+# Words at the beginning of licences, in the order in which they are looked for.
+_PHRASES = (
+    ("gnu affero general public license version 3", "AGPL-3.0-only"),
+    ("gnu lesser general public license version 3", "LGPL-3.0-only"),
+    ("gnu general public license version 3", "GPL-3.0-only"),
+    ("gnu general public license version 2", "GPL-2.0-only"),
+    ("apache license version 2.0", "Apache-2.0"),
+    ("mozilla public license version 2.0", "MPL-2.0"),
+    ("creative commons attribution-noncommercial 4.0", "CC-BY-NC-4.0"),
+    ("creative commons attribution-sharealike 4.0", "CC-BY-SA-4.0"),
+    ("attribution-sharealike 4.0 international", "CC-BY-SA-4.0"),
+    ("attribution 4.0 international", "CC-BY-4.0"),
+    ("cc0 1.0 universal", "CC0-1.0"),
+    ("this is free and unencumbered software", "Unlicense"),
+    ("permission to use, copy, modify, and/or distribute this software", "ISC"),
+    ("neither the name of", "BSD-3-Clause"),
+    ("redistribution and use in source and binary forms", "BSD-2-Clause"),
+    ("permission is hereby granted, free of charge", "MIT"),
+)
+_FILE = re.compile(r"(licen[cs]e|copying|unlicense)([.-].*)?", re.IGNORECASE)
+_WORDS = re.compile(r"[\s,()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """A licence: its identifier at SPDX, or an expression of several, or else a text."""
+
+    id: str = ""
+    text: str = ""
+
+    @property
+    def is_expression(self) -> bool:
+        return " " in self.id
+
+    @property
+    def label(self) -> str:
+        return self.id or self.text
+
+
+def read_licence(text: str) -> Licence:
+    """Return what a text such as `MIT` or `Apache 2.0` names."""
+    words = re.split(r"\s+(OR|AND)\s+", text.strip())
+    ids = [word if word in ("OR", "AND") else _find_id(word) for word in words]
+    if all(ids):
+        return Licence(" ".join(map(str, ids)))
+    return Licence("", cut(fold_line(text), MAX_TEXT))
+
+
+def _find_id(word: str) -> str | None:
+    plain = re.sub(r"[\s-]|licen[cs]e$", "", word.strip("() ").lower()).removeprefix("the")
+    return _KNOWN.get(word.strip("() ").lower()) or _ALIASES.get(plain)
+
+
+def find_licence(folder: str, named: object = None) -> Licence:
+    """Return the licence of a skill: `named` is what its frontmatter has in `license`."""
+    licence = read_licence(named) if isinstance(named, str) else Licence()
+    if licence.id:
+        return licence
+    for name in sorted(paths.list_names(folder)):
+        if not _FILE.fullmatch(name):
+            continue
+        try:
+            text = paths.read_regular(os.path.join(folder, name), MAX_FILE).decode("utf-8", "replace")
+        except OSError:
+            continue
+        plain = _WORDS.sub(" ", text.lower().replace(",", ""))
+        phrase = next((each for words, each in _PHRASES if words.replace(",", "") in plain), "")
+        if phrase:
+            return Licence(phrase)
+        licence = licence if licence.text else Licence("", f"see {name}")
+    return licence
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +130,7 @@ class Part:
     path: str = ""  # of the skill in its repository
     commit: str = ""
     address: str = ""  # that it was downloaded from
-    signer: Pin | None = None
+    signer: Signature | None = None
     needs: tuple[str, ...] = ()  # names of other parts
 
     @property

@@ -23,7 +23,7 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
-from skillc.origins.signature import BROKEN, NONE, REGISTRY, VALID, Pin, Signature
+from skillc.origins.signature import BROKEN, NONE, REGISTRY, VALID, Signature
 from skillc.settings import MAX_FILE, parse_toml
 from skillc.spelling import near_miss
 from skillc.surface import Person
@@ -158,7 +158,7 @@ def require_signer(skill: str, sources: Iterable[str], signature: Signature, tru
 
 
 def require_same(
-    skill: str, pin: Pin | None, signature: Signature, person: Person, *, accept: bool = False
+    skill: str, pin: Signature | None, signature: Signature, person: Person, *, accept: bool = False
 ) -> None:
     """Ask a person whether another signer than before will do; raises SignerRefused where it won't."""
     change = describe_change(pin, signature)
@@ -169,19 +169,16 @@ def require_same(
     raise SignerRefused(skill, change, f"hint: ask its author why; {OPTION} takes it")
 
 
-def describe_change(pin: Pin | None, signature: Signature, *, is_locked: bool = False) -> str:
+def describe_change(pin: Signature | None, signature: Signature, *, is_locked: bool = False) -> str:
     """Say how the signer of a skill changes; nothing where it is the same, or there was none.
 
-    A certificate that expired is a change of what comes in, and none of files that are locked: they are those
-    that its signer signed in time.
+    A certificate that expired is a change of what comes in, and none of files that are locked: its signer
+    signed those in time.
     """
-    new = signature.pin
     if pin is None:
         return ""
-    if new is None or not pin.is_same(new):
-        now = f"now by {new.line()}" if new else f"is now {signature.line()}"
-    elif new.is_expired and not (pin.is_expired or is_locked):
-        now = f"is now {signature.line()}"
-    else:
+    is_same = signature.is_by(pin)
+    if is_same and (is_locked or pin.is_expired or not signature.is_expired):
         return ""
-    return f"it was signed by {pin.line()}, and {now}"
+    now = f"now by {signature.who}" if signature.is_signed and not is_same else f"is now {signature.line()}"
+    return f"it was signed by {pin.who}, and {now}"

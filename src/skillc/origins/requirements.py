@@ -23,6 +23,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from typing import Any
 
 from skillc import paths
@@ -105,8 +106,8 @@ class Requirements:
                 yield f"{'needs':<9} {kind} {first_of(names, 10)}"
 
 
-def read_requirements(folder: str, outer: Iterable[RequiredSkill] = ()) -> Requirements:
-    """Return what the skill in a folder needs, in all dialects, and skills that the folders around it say."""
+def read_requirements(folder: str, outer: Iterable[str] = ()) -> Requirements:
+    """Return what the skill in a folder needs, in all dialects, and what `read_outer` said of it."""
     fields: Mapping[str, Any] = {}
     try:
         document = parse(read_main_file(folder))
@@ -125,31 +126,34 @@ def read_requirements(folder: str, outer: Iterable[RequiredSkill] = ()) -> Requi
             found += read(_load(name, paths.read_regular(os.path.join(folder, *name.split("/")), MAX_FILE)))
         except OSError:
             pass
-    found += [("skills", each) for each in outer]
+    found += [("skills", _parse_label(each)) for each in outer]
     kinds: dict[str, dict[Any, Any]] = {"skills": {}, "programs": {}, "environment": {}, "mcp": {}}
     for kind, value in found:  # each once
         kinds[kind].setdefault(value.name if isinstance(value, RequiredSkill) else value, value)
     return Requirements(**{kind: tuple(values.values())[:MAX_NAMES] for kind, values in kinds.items()})
 
 
-def read_outer(folder: str, read: Callable[[Sequence[str]], Mapping[str, bytes]]) -> list[RequiredSkill]:
-    """Return the skills that a plugin or package needs, of the skill in a folder of a download.
+def read_outer(
+    folders: Iterable[str], read: Callable[[Sequence[str]], Mapping[str, bytes]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the skills that plugins need, by the folders of their own skills in a download.
 
-    `read` gives the contents of files of the download by their paths.
+    The nearest plugin around a folder counts. `read` gives the contents of files by their paths, all at once.
     """
-    words = folder.split("/") if folder else []
-    places = ["/".join([*words[:count], name]) for count in range(len(words))[::-1] for name in _PLUGINS]
-    package, inside, _ = f"/{folder}".rpartition("/.apm/skills/")
-    places += [f"{package}/apm.yml".lstrip("/")] if inside else []
-    contents = read(places)
-    for place in places:  # the nearest first
-        if place in contents:
-            reader = _read_apm if place.endswith("apm.yml") else _read_plugin
-            return [value for kind, value in reader(_load(place, contents[place])) if kind == "skills"]
-    return []
+    places: dict[str, list[str]] = {}
+    for folder in folders:
+        words = folder.split("/") if folder else []
+        around = range(len(words))[::-1]
+        places[folder] = ["/".join([*words[:count], name]) for count in around for name in _PLUGINS]
+    files = read(list(dict.fromkeys(chain.from_iterable(places.values()))))
+    outer = {name: [skill for _, skill in _read_plugin(_load(name, data))] for name, data in files.items()}
+    return {
+        folder: tuple(each.label() for each in next((outer[name] for name in names if name in outer), ()))
+        for folder, names in places.items()
+    }
 
 
-def parse_label(text: str) -> RequiredSkill:
+def _parse_label(text: str) -> RequiredSkill:
     """Return a required skill as `label` writes it, such as `acme/pdf@^1.2`."""
     name, _, versions = text.partition("@")
     return RequiredSkill(name.strip().strip("/"), versions.strip())
@@ -190,7 +194,7 @@ def _find_skill(place: str, ref: object, path: str) -> Iterator[Requirement]:
 
 
 def _read_ours(requires: Mapping[str, Any]) -> Iterator[Requirement]:
-    skills = map(parse_label, _words(requires.get("skills")))
+    skills = map(_parse_label, _words(requires.get("skills")))
     yield from (("skills", each) for each in skills if each.name)
     for kind in ("programs", "environment", "mcp"):
         for name in _words(requires.get(kind)):

@@ -14,13 +14,11 @@ from skillc.library import locate_skill
 from skillc.origins.check import check_signatures
 from skillc.origins.policy import read_trust
 from skillc.origins.signature import (
-    MAX_SIGNATURE,
     NOT_SAFE,
     OMS,
     OMS_FILE,
     SSH,
     SSH_FILE,
-    BrokenSignature,
     combine,
 )
 from skillc.skills import SIGNATURES, digest_skill, is_name, to_segment
@@ -49,13 +47,13 @@ class Signed:
     signature: str
     kind: str
     signer: str = optional("")
-    trashed: str = optional("")  # where the signature of another key is now
+    trashed: str = optional("")  # where the signature before is now
     hint: str = hidden("")
 
     def lines(self) -> Iterator[str]:
         yield one_line(f"Signed '{self.id}' in {self.signature}")
         if self.trashed:
-            yield one_line(f"  the signature of another key is in the trash: {self.trashed}")
+            yield one_line(f"  the signature before is in the trash: {self.trashed}")
         yield f"  {self.hint}"
         yield f"  {NOT_SAFE}"
 
@@ -70,8 +68,8 @@ def find_digest(here: Here, name: str, *, signed: bool = False) -> Digest:
 def sign_skill(here: Here, name: str, key: str, *, certificate: str = "") -> Signed:
     """Sign a skill with the key in a file: an SSH key, or the PEM of one of the curves that OMS has.
 
-    `certificate` is a PEM file of the certificate of such a key, and those above it. A signature that another
-    key made goes to the trash. Raises InvalidOption for a key that can't be used.
+    `certificate` is a PEM file of the certificate of such a key, and those above it. A signature that
+    is there goes to the trash. Raises InvalidOption for a key that can't be used.
     """
     skill = locate_skill(name, here.cwd)
     folder, path = skill.source, os.path.join(here.cwd, os.path.expanduser(key))
@@ -84,14 +82,14 @@ def sign_skill(here: Here, name: str, key: str, *, certificate: str = "") -> Sig
     if _SSH_KEY.search(head):
         if certificate:
             raise InvalidOption("--certificate goes with a key of OMS, as PEM, not with an SSH key")
-        from skillc.origins.ssh import sign_digest
+        from skillc.origins.programs import sign_digest
 
         kind, file = SSH, SSH_FILE
         data = sign_digest(digest_skill(folder, without=SIGNATURES).digest, path)
         hint = "others check it with your public key in [trust] allowed_signers; see docs/origins.md"
     else:
         from skillc.origins.keys import read_certificates, read_signing_key
-        from skillc.origins.oms import sign_folder
+        from skillc.origins.statements import sign_folder
 
         kind, file, secret = OMS, OMS_FILE, read_signing_key(path)
         chain_path = os.path.join(here.cwd, os.path.expanduser(certificate))
@@ -100,29 +98,7 @@ def sign_skill(here: Here, name: str, key: str, *, certificate: str = "") -> Sig
         what = "the root of its certificate" if certificate else "its public key"
         hint = f"others check it with {what} in [trust] roots; see docs/origins.md"
     target = os.path.join(folder, file)
-    trashed = _keep_other(target, kind, data)
+    trashed = trash.put(target, REASON).path if os.path.lexists(target) else ""
     atomic.write(target, data, mode=0o644)
     signature = combine(check_signatures(folder, name, read_trust()))
     return Signed(skill.name, target, kind, signature.signer, trashed, hint)
-
-
-def _keep_other(path: str, kind: str, data: bytes) -> str:
-    """Put a signature of another key into the trash, and return where it is; one of the same key goes."""
-    try:
-        old = paths.read_regular(path, MAX_SIGNATURE)
-    except FileNotFoundError:
-        return ""
-    except OSError:
-        old = b""
-    return "" if _holder_of(old, kind) == _holder_of(data, kind) else trash.put(path, REASON).path
-
-
-def _holder_of(data: bytes, kind: str) -> object:
-    """Return what tells the key of a signature from others; None for a file that is no signature."""
-    from skillc.origins.oms import read_bundle
-    from skillc.origins.ssh import read_signature
-
-    try:
-        return read_signature(data)[1] if kind == SSH else read_bundle(data)[0]
-    except BrokenSignature:
-        return None

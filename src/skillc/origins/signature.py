@@ -15,7 +15,6 @@ from skillc.text import one_line
 
 OMS_FILE, SSH_FILE = SIGNATURES
 MAX_SIGNATURE = 4 << 20  # bytes of a signature file
-TIME_OUT = 20.0  # seconds for a check by another program; signing may wait for a person
 
 NONE = "none"
 VALID = "valid"  # by a signer whom the user named
@@ -27,31 +26,6 @@ BROKEN = "broken"
 _ORDER = (BROKEN, VALID, EXPIRED, UNKNOWN, UNCHECKED, NONE)
 OMS, SSH, GIT, REGISTRY = "oms", "ssh", "git", "registry"  # kinds
 NOT_SAFE = "Signed says who made it, not that it is safe."
-
-
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """The signer of a skill when it came in, as its lock has it."""
-
-    kind: str
-    signer: str
-    key: str
-    is_expired: bool = False
-
-    def fields(self) -> dict[str, str]:
-        fields = {"kind": self.kind, "signer": self.signer, "key": self.key}
-        return fields | {"state": EXPIRED} if self.is_expired else fields
-
-    def line(self) -> str:
-        return f"{self.signer} ({self.key})" if self.signer else self.key
-
-    def is_same(self, other: Pin) -> bool:
-        """Return whether both are of one signer: by the key, and where that is a root's, by the name, too.
-
-        What the holder of a key is called depends on what the user knows of it, and may change.
-        """
-        is_same_key = (self.kind, self.key) == (other.kind, other.key)
-        return is_same_key and (self.kind != OMS or self.signer == other.signer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +43,32 @@ class Signature:
     is_expired: bool = hidden(False)  # also where the signer is not known
 
     @property
-    def pin(self) -> Pin | None:
-        """What a lock keeps of it; None where nothing is signed, or could be checked."""
-        if not self.key or self.state not in (VALID, UNKNOWN, EXPIRED):
-            return None
-        return Pin(self.kind, self.signer, self.key, self.is_expired)
+    def is_signed(self) -> bool:
+        """Whether the files are those that the holder of the key signed."""
+        return self.state in (VALID, UNKNOWN, EXPIRED) and bool(self.key)
+
+    @property
+    def who(self) -> str:
+        """The signer and the key, for people."""
+        return f"{self.signer} ({self.key})" if self.signer and self.key else self.signer or self.key
+
+    def pin(self) -> dict[str, str]:
+        """Return what a lock keeps of it: nothing where nothing is signed, or could be checked."""
+        fields = {"kind": self.kind, "signer": self.signer, "key": self.key}
+        fields |= {"state": EXPIRED} if self.is_expired else {}
+        return fields if self.is_signed else {}
+
+    def is_by(self, other: Signature) -> bool:
+        """Return whether both are by one signer: by the key, and where that is a root's, by the name, too.
+
+        What the holder of a key is called depends on what the user knows of it, and may change.
+        """
+        is_same_key = (self.kind, self.key) == (other.kind, other.key)
+        return self.is_signed and is_same_key and (self.kind != OMS or self.signer == other.signer)
 
     def line(self) -> str:
         """Return what a person reads: who signed, and how that is known."""
-        who = f"{self.signer} ({self.key})" if self.signer and self.key else self.signer
-        who = one_line(f"by {who or f'the key {self.key}'}")
+        who = one_line(f"by {self.who if self.signer else f'the key {self.key}'}")
         why = one_line(f": {self.reason}" if self.reason else "")
         texts = {
             NONE: "unsigned",
@@ -118,3 +108,12 @@ def combine(signatures: Iterable[Signature]) -> Signature:
     'b'
     """
     return min(signatures, key=lambda each: _ORDER.index(each.state), default=UNSIGNED)
+
+
+def read_pin(fields: object) -> Signature | None:
+    """Return the signature that a lock keeps of a skill when it came in, as `pin` wrote it; None for none."""
+    pin = fields if isinstance(fields, dict) else {}
+    kind, signer, key = (pin.get(each) for each in ("kind", "signer", "key"))
+    if not (isinstance(kind, str) and isinstance(signer, str) and isinstance(key, str)):
+        return None
+    return Signature(UNKNOWN, signer, kind, key, is_expired=pin.get("state") == EXPIRED)
