@@ -165,6 +165,26 @@ def test_add_brings_along(world: World, needy: str) -> None:
     assert world.json("remove", "pdf", "--yes")["removed"][0]["requiredBy"] == ["report"]
 
 
+@pytest.mark.slow
+def test_a_plugin_around_skills(world: World, origin: Origin) -> None:
+    """[SURFACES: Requirements] What the plugin needs which a skill is part of is shown, and kept in the lock:
+    the nearest plugin around it counts, in git as in a folder."""
+    plugin = json.dumps({"name": "kit", "dependencies": ["pdf", {"name": "vault", "version": "~2.1.0"}]})
+    for path, text in (("plugins/kit/", plugin), ("", '{"name": "all", "dependencies": ["other"]}')):
+        origin.write(f"{path}.claude-plugin/plugin.json", text)
+    write(origin.work / "plugins/kit/skills/deploy")
+    origin.push()
+    for source in (f"file://{origin.bare}", str(origin.work)):
+        preview = world.ok("add", source, "--skill", "deploy", "--dry-run").stdout
+        assert "needs     skills pdf, vault@~2.1.0" in preview
+    world.ok("add", f"file://{origin.bare}", "--skill", "deploy", "--yes")
+    assert world.json("why", "pdf")["requiredBy"] == ["deploy"]
+    lock = json.loads((world.project / "skills-lock.json").read_text())["skills"]
+    assert lock["deploy"]["skillc"]["requires"] == ["pdf", "vault@~2.1.0"]
+    checks = json.loads(world.skc("doctor", "--format", "json").stdout)["checks"]
+    assert any("'deploy' needs 'vault@~2.1.0'" in each["message"] for each in checks)
+
+
 def test_licences(tmp_path: Path) -> None:
     """[SURFACES: Requirements] The frontmatter's licence, else what the file in the folder is known by."""
     cases: list[tuple[object, dict[str, str], Licence]] = [

@@ -103,6 +103,16 @@ def test_agent(world: World, skill: Path, key: Path, monkeypatch: pytest.MonkeyP
         subprocess.run(["ssh-agent", "-k"], capture_output=True, check=True)
 
 
+def test_names_that_a_line_excepts(world: World, skill: Path, key: Path) -> None:
+    """[SURFACES: Signatures] A name that a line of allowed signers excepts is not the signer."""
+    world.ok("sign", str(skill), "--key", str(key))
+    allowed = world.root / "excepted"
+    allowed.write_text(f"!mallory@example.com,*@example.com {Path(f'{key}.pub').read_text()}")
+    assert check(skill, allowed).signer == "*@example.com"
+    allowed.write_text(f"!mallory@example.com {Path(f'{key}.pub').read_text()}")
+    assert (check(skill, allowed).state, check(skill, allowed).signer) == (UNKNOWN, "")
+
+
 def test_a_signature_before(world: World, skill: Path, key: Path) -> None:
     """[SURFACES: Signatures] The signature that was there goes to the trash."""
     assert "trashed" not in world.json("sign", str(skill), "--key", str(key))
@@ -117,10 +127,8 @@ def judge(commit: bytes, tag: bytes = b"") -> Signature:
     return combine(check_skill("/nowhere", "pdf", Trust(), "0" * 64, Evidence(commit, tag)))
 
 
-@pytest.mark.parametrize("form", ["sha1", "sha256"])
-def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    """[SURFACES: Signatures] What git itself says of a commit and of a tag, by the user's own settings, in
-    repositories of both kinds of objects."""
+def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] What git itself says of a commit and of a tag, by the user's own settings."""
     monkeypatch.setenv("HOME", str(world.home))
     folder = world.root / "repository"
     folder.mkdir()
@@ -128,7 +136,7 @@ def test_git(world: World, key: Path, monkeypatch: pytest.MonkeyPatch, form: str
     def git(*words: str) -> bytes:
         return subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True).stdout
 
-    git("init", "-q", f"--object-format={form}")
+    git("init", "-q")
     for name, text in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("user.name", "Alice")):
         git("config", name, text)
     git("config", "user.email", "alice@example.com")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import pytest
 
 from skillc.errors import SignerRefused
+from skillc.install.lock import change_lock, read_lock
 from skillc.origins import Signature, Trust, describe_change, read_pin, require_signer
 from skillc.origins.policy import Rule
 from skillc.origins.signature import UNKNOWN, VALID
 from tests.conftest import World
 from tests.origins.authority import Company
 from tests.origins.conftest import NEEDS_SSH, write_trust
-from tests.support.git import Origin
+from tests.support.git import Origin, Server, serving
 from tests.support.keys import make_ssh_key
 from tests.support.terminal import on_terminal
 
@@ -259,3 +261,108 @@ def test_the_same_files_unsigned(
     origin.git("push", "-q", "-f", "origin", "other")
     world.ok("add", f"{source}@other", "--skill", "pdf", "--yes")
     assert pin() == "alice@example.com"
+
+
+@pytest.mark.slow
+def test_install_holds_the_pin(world: World, origin: Origin, key: Path) -> None:
+    """[SURFACES: Signatures] install refuses what another than the lock's signer signed, also where [trust]
+    knows both: a lock's digest can be changed together with the files at its origin."""
+    folder, source = origin.work / "pdf", f"file://{origin.bare}"
+    other = make_ssh_key(world.root / "other", "bob@example.com")
+    allowed = [json.dumps(str(each.parent / "allowed")) for each in (key, other)]
+    write_trust(world, f"[trust]\nallowed_signers = [{', '.join(allowed)}]\n")
+    world.ok("sign", str(folder), "--key", str(key))
+    origin.push()
+    world.ok("add", source, "--skill", "pdf", "--yes")
+    (root,) = [str(world.project)]
+    alice = read_lock(root)["pdf"].own["signer"]
+    world.ok("sign", str(folder), "--key", str(other))
+    origin.push()
+    world.ok("update", "pdf", "--accept-signer")
+    changed = read_lock(root)["pdf"]
+    assert changed.own["signer"]["signer"] == "bob@example.com"
+    world.ok("install")
+    shutil.rmtree(world.store / "pdf")
+    change_lock(root, record=[changed.with_own(signer=alice)])
+    stderr = world.fails("E086", "install").stderr
+    assert "it was signed by alice@example.com" in stderr
+    assert "now by bob@example.com" in stderr
+    assert "'skc update pdf --accept-signer'" in stderr
+    assert not (world.store / "pdf").exists()
+    change_lock(root, record=[changed])
+    world.ok("install")
+    assert "signed by bob" in world.ok("verify").stdout
+
+
+@pytest.mark.slow
+def test_a_signed_tag(world: World, origin: Origin, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[SURFACES: Signatures] A colleague's install finds the signer of a tag again; a tag of another name, in
+    the place of the one that was asked for, says nothing."""
+    monkeypatch.setenv("HOME", str(world.home))
+    (world.home / ".gitconfig").write_text(f"[gpg.ssh]\nallowedSignersFile = {key.parent / 'allowed'}\n")
+    origin.push("pdf")
+    for name, text in (("gpg.format", "ssh"), ("user.signingkey", str(key))):
+        origin.git("config", name, text)
+    origin.git("tag", "-s", "old", "-m", "old")
+    origin.git("push", "-q", "origin", "old", "old:refs/tags/new")
+    source = f"file://{origin.bare}"
+    write_trust(world, '[trust]\nrequire = "signed"\n')
+    assert "it is not signed" in world.fails("E086", "add", f"{source}@new", "--skill", "pdf").stderr
+    world.ok("add", f"{source}@old", "--skill", "pdf", "--yes")
+    assert "pdf: signed by alice@example.com" in world.ok("verify").stdout
+    shutil.rmtree(world.store / "pdf")
+    shutil.rmtree(world.home / ".skillc/evidence")
+    world.ok("install")
+    assert "pdf: signed by alice@example.com" in world.ok("verify").stdout
+    (world.store / "pdf/SKILL.md").write_text(SKILL)
+    assert verified(world, world.project)["state"] == "none"  # the tag is not about these files
+
+
+@pytest.mark.slow
+def test_an_expired_certificate(world: World, origin: Origin, company: Company) -> None:
+    """[SURFACES: Signatures] An update by the same signer whose certificate expired is asked about like
+    another signer; install of locked files says so."""
+    folder, source = origin.work / "pdf", f"file://{origin.bare}"
+
+    def sign(more: str, days: tuple[int, int]) -> None:
+        (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + more)
+        chain = company.chain(days=days)
+        world.ok("sign", str(folder), "--key", str(company.folder / "key.pem"), "--certificate", chain)
+        origin.push()
+
+    sign("One.\n", (-30, 30))
+    world.ok("add", source, "--skill", "pdf", "--yes")  # of a root that is not known
+    sign("Two.\n", (-30, -1))
+    stderr = world.fails("E086", "update", "pdf", "--yes").stderr
+    assert f"it was signed by {company.name} (SHA256:" in stderr
+    assert f"and is now signed by {company.name}" in stderr
+    assert "its certificate was valid until" in stderr
+    status, _, said = on_terminal(world, "y\n", "update", "pdf")
+    assert (status, "Take it all the same?" in said) == (0, True)
+    write_trust(world, f'[trust]\nroots = ["{company.folder / "root.pem"}"]\n')
+    sign("Three.\n", (-30, -2))
+    world.ok("update", "pdf")  # it was accepted
+    assert f"pdf: signed by {company.name}" in world.ok("verify").stdout
+    assert ", expired: its certificate" in world.ok("verify").stdout
+    shutil.rmtree(world.store / "pdf")
+    warning = world.ok("install").stderr
+    assert "W105" in warning
+    assert ", expired: its certificate was valid until" in warning
+    write_trust(world, '[trust]\nrequire = "signed"\n')
+    shutil.rmtree(world.store / "pdf")
+    world.fails("E086", "install")
+
+
+@pytest.mark.slow
+def test_other_kinds_of_objects(world: World) -> None:
+    """[SURFACES: Getting skills] A repository with SHA-256 objects is one coded line, here and over HTTP."""
+    served = world.root / "served"
+    work = Origin(world.root)
+    work.git("init", "-q", "--object-format=sha256", "-b", "main", str(work.work), at=world.root)
+    work.skill("pdf")
+    work.git("add", "-A")
+    work.git("commit", "-q", "-m", "one")
+    work.git("clone", "-q", "--bare", str(work.work), str(served / "skills.git"), at=world.root)
+    with serving(Server(served)) as server:
+        for source in (f"file://{work.bare}", f"git+{server.url}"):
+            assert "sha256 repositories are not supported" in world.fails("E080", "add", source).stderr

@@ -40,7 +40,6 @@ _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _NOT_KNOWN = "its key is not in [trust] allowed_signers, or not for this use and today"
 _HEADERS = (b"\ngpgsig ", b"\ngpgsig-sha256 ")
 _ENDS = (b"-----END PGP SIGNATURE-----", b"-----END SSH SIGNATURE-----", b"-----END SIGNED MESSAGE-----")
-_SHA256 = re.compile(rb"(?:tree|object) [0-9a-f]{64}\n")
 # What the programs say that git asks: OpenSSH in a sentence, GnuPG and gpgsm in lines of status.
 _SSH_GOOD = re.compile(r'Good "git" signature (?:for (.+) )?with \S+ key (\S+)')
 _PGP_RESULT = re.compile(r"^\[GNUPG:\] (GOOD|EXP|EXPKEY|REVKEY|BAD)SIG \S+ (.*)", re.MULTILINE)
@@ -156,9 +155,8 @@ def check_commit(commit: bytes, tag: bytes = b"") -> Signature:
 def _ask_git(data: bytes, kind: str) -> str:
     """Return what git says of the signature of an object."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
-    form = "sha256" if _SHA256.match(data) else "sha1"
     with TemporaryDirectory(prefix="skillc-") as folder:
-        environment |= {"GIT_DIR": folder, "GIT_DEFAULT_HASH": form, "LC_ALL": "C"}
+        environment |= {"GIT_DIR": folder, "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"}
         _run("git", "init", "--quiet", "--bare", folder, environment=environment)
         words = ("hash-object", "-t", kind, "-w", "--stdin", "--literally")
         name = _run("git", *words, content=data, environment=environment).stdout.decode().strip()

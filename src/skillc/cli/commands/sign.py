@@ -10,7 +10,7 @@ skc sign
 
 Writes skill.ssh.sig with an SSH key, or skill.oms.sig with the PEM of a P-256, P-384 or P-521 key, over every
 file of the skill but these two. Of an SSH key in ssh-agent or on a hardware key, name the public half. Sign
-again after each change. A signature of another key goes to the trash.
+again after each change. The signature before goes to the trash.
 
 {SKILL}
 --key <file> :files  The key. It is read, and stays where it is.
