@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillc.errors import InvalidOption, IssuerUnavailable, RegistryRefused, RegistryUnavailable
-from skillc.remotes import RegistryApi, advise_job, ci_tokens, is_job, mint_token
+from skillc.remotes import RegistryApi, advise_job, is_job, login, mint_token
 from tests.support.cases import each
 from tests.support.ci import Runner, running_runner
 from tests.support.http import Request, Stub, page
@@ -32,7 +32,7 @@ def runner(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
     with running_runner(issuer) as made:
         for name, text in made.variables.items():
             monkeypatch.setenv(name, text)
-        monkeypatch.setattr(ci_tokens, "WAITS", (0.0, 0.0))
+        monkeypatch.setattr(login, "WAITS", (0.0, 0.0))
         yield made
 
 

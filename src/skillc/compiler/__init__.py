@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     )
     from skillc.compiler.build import keep_index_current
     from skillc.compiler.build_all import Builds, build_skills
-    from skillc.compiler.orphans import find_orphaned_builds
     from skillc.compiler.pipeline import (
         Publication,
         PublishOptions,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from skillc.compiler.undeploy import (
         DeploymentState,
         find_deployments,
+        find_orphaned_builds,
         inspect_deployment,
         remember,
         remove_runtime,

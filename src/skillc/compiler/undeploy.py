@@ -1,20 +1,21 @@
 """Take a skill away from agents: the links, stubs and copies that `build` put into their folders.
 
 What stands there and is not as skc deployed it stays: a link to elsewhere, another folder. A copy that was
-edited goes to the trash [D52].
+edited goes to the trash [D52]. Of runtime directories goes what builds wrote, also for sources that are gone,
+and nothing of a person's.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from skillc import atomic, paths, trash
 from skillc.compiler.agents import agent_directories
-from skillc.compiler.build import lock_build
+from skillc.compiler.build import lock_build, read_indexes
 from skillc.compiler.deploy import digest_folder, source_of
 from skillc.compiler.on_demand import is_on_demand
 from skillc.contract import encode
@@ -34,6 +35,7 @@ from skillc.library.records import (
 from skillc.text import utf8_text
 
 MAX_STUB = 1 << 20  # bytes
+INDEX_ENDINGS = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +213,39 @@ def _remove_meta(meta: str, purge: bool) -> None:
             os.rmdir(directory)
         except OSError:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanedBuild:
+    """A build of a `source` that is gone, or only an index of it, which `what` says; `files` can be removed.
+
+    The manifest is the last of them: without it there is no build. An `edited_stub` is not one of them.
+    """
+
+    what: str
+    path: str
+    source: str
+    files: tuple[str, ...]
+    edited_stub: str = ""
+
+
+def find_orphaned_builds(runtime: str, is_gone: Callable[[str], bool]) -> Iterator[OrphanedBuild]:
+    """Yield the build in a runtime directory if its source is gone, else its indexes of sources that are."""
+    source, indexes = source_of(runtime), read_indexes(runtime)
+    orphans = {path: place for path, meta in indexes.items() if is_gone(place := meta.get("skill_path", ""))}
+    if os.path.isabs(source) and is_gone(source):
+        stubs = [meta.get("stub", "").encode("utf-8", "surrogateescape") for meta in indexes.values()]
+        files = [file for path in orphans for file in _index_files(path)]
+        files += [*find_generated(runtime, source, stubs), paths.manifest_file(runtime)]
+        stub = paths.stub_file(runtime)
+        edited = stub if os.path.lexists(stub) and stub not in files else ""
+        yield OrphanedBuild("build", runtime, source, tuple(files), edited)
+        return
+    for path, place in orphans.items():
+        if os.path.isabs(place):
+            yield OrphanedBuild("index", path, place, tuple(_index_files(path)))
+
+
+def _index_files(path: str) -> list[str]:
+    files = [path.removesuffix(".db") + ending for ending in INDEX_ENDINGS]
+    return [file for file in files if os.path.lexists(file)]

@@ -12,10 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.remotes.archive import MAX_PACKED, find_root, unpack_archive, unwrap
     from skillc.remotes.cache import Cache, DiskCopy
-    from skillc.remotes.ci_tokens import advise_job, is_job, mint_token
     from skillc.remotes.clawhub import ClawHubRemote, fingerprint_of
     from skillc.remotes.folders import SkillFolders
-    from skillc.remotes.login import log_in, log_out
+    from skillc.remotes.login import advise_job, is_job, log_in, log_out, mint_token
     from skillc.remotes.protocol import (
         Absent,
         Answer,

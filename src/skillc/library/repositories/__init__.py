@@ -16,8 +16,13 @@ if TYPE_CHECKING:
         repositories_in_force,
     )
     from skillc.library.repositories.edit import NewRepository, add_repository, remove_repository
-    from skillc.library.repositories.refresh import Refresh, choose_repositories, refresh_repositories
-    from skillc.library.repositories.resolve import resolve_repositories, source_of
+    from skillc.library.repositories.resolve import (
+        Refresh,
+        choose_repositories,
+        refresh_repositories,
+        resolve_repositories,
+        source_of,
+    )
     from skillc.library.repositories.variables import (
         VariableUse,
         allow_variable,
