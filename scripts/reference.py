@@ -23,7 +23,7 @@ import skillc
 from skillc.cli import load
 from skillc.cli.summaries import GROUPS
 from skillc.cli.syntax import SHORT, Command, Option, expand
-from skillc.cli.usage_errors import usage
+from skillc.cli.usage_errors import usages
 from skillc.compiler import read_agents
 from skillc.palette import DARK, LIGHT, MONO, SANS
 from skillc.results import ERROR, OLD_KEYS, describe, results_of
@@ -80,7 +80,7 @@ def _write_command(name: str) -> Line:
         escape(command.summary, quote=False),
         "",
         "```text",
-        usage(command),
+        *usages(command),
         "```",
     )
     if command.description:

@@ -70,6 +70,12 @@ NEAR_MISSES = [
     ("grant list ada", "E100", "that is a word too many; usage: skc grant list; see"),
     ("publisher add x", "E100", "<workflow> is missing; usage: skc publisher add <repository>"),
     ("publisher add x y", "E100", "--prefix is missing; usage: skc publisher add <repository>"),
+    ("sign pdf-forms", "E100", "--key is missing; usage: skc sign <skill> --key <file>"),
+    ("show pdf-forms", "E100", "--section is missing; usage: skc show <skill> --section <heading>"),
+    ("listing --budget 5", "E100", "--budget goes with 'skc listing fit' alone"),
+    ("mcp --install claude --tools all", "E100", "--tools is for serving"),
+    ("serve --read-only --review x", "E100", "--review is for a registry"),
+    ("trash x y z", "E100", "<action> takes list, empty or restore, not 'x'"),
     ("build pdf-forms --target", "E100", "--target needs a value: --target <"),
     ("list --format", "E100", "--format needs a value: --format text|json"),
     ("help buidl", "E100", "did you mean build?"),
@@ -86,6 +92,13 @@ def test_near_misses(shop: World) -> None:
     """[SURFACES: Near misses] an error names what was probably meant."""
     for command, code, hint in NEAR_MISSES:
         assert hint in fails(code, *command.split()).stderr, command
+
+
+def test_actions(shop: World) -> None:
+    """[SURFACES: Terminal] a command with actions lists what there is where none is named."""
+    for command in ("repo", "trash", "lock", "listing"):
+        assert ok(command).stdout
+    assert ok("repo").stdout == ok("repo", "list").stdout
 
 
 def test_filters(shop: World) -> None:

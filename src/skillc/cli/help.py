@@ -9,7 +9,7 @@ from skillc.cli.lines import NEVER, STRONG, TITLE, Line, Mark
 from skillc.cli.summaries import DAY, GROUPS, SUMMARIES
 from skillc.cli.syntax import COMMON, SHORT, Command, Option, expand, parse
 from skillc.cli.terminal import columns
-from skillc.cli.usage_errors import unknown_topic, usage
+from skillc.cli.usage_errors import unknown_topic, usages
 
 TOPICS = {
     "names": (
@@ -29,25 +29,32 @@ To see what a name leads to: skc outline <skill> --verbose
     "files": (
         "Where things are",
         """
-.skillc/skills        skills of a project; ~/.skillc/skills has those of all projects
-.skillc/runtime       compiled skills, their indexes and logs
-.skillc/skills.toml   repositories of skills; .skillc/config.toml has settings
-skills-lock.json      what was added, from where, at which commit
-.skilllint.toml       rules of skc lint
-~/.skillc/trash       what skc replaced or removed; skc restore brings it back
-~/.skillc/registry    the registry of skc serve
+.skillc/skills              skills of a project; ~/.skillc/skills has those of all projects
+.skillc/runtime             compiled skills, their indexes and logs
+.skillc/skills.toml         repositories of skills
+.skillc/config.toml         settings; ~/.skillc/config.toml has those for all projects
+skills-lock.json            what was added, from where, at which commit
+.skilllint.toml             rules of skc lint
+~/.skillc/trash             what skc replaced or removed; skc restore brings it back
+~/.skillc/trust.json        which tools of skills may run; skc trust lists it
+~/.skillc/credentials.json  tokens for registries; skc login writes it
+~/.skillc/registry          the registry of skc serve
+docs/                       the documentation, in the repository of skillc
 """,
     ),
     "environment": (
         "Variables",
         """
-SKILLC_HOME            use .skillc in this directory as the global one
-SKILLC_TOKENIZER       how words of skills are split: ascii, cjk
+SKILLC_HOME                     use .skillc in this directory as the global one
+SKILLC_TOKENIZER                how words of skills are split: ascii, cjk
 SKILLC_REGISTRY, SKILLC_TOKEN   a registry, and the token for it
 SKILLC_STORE, SKILLC_BLOBS      where skc serve keeps a registry
-SKILLC_PAGER, PAGER    the program that shows long output on a terminal
+SKILLC_MCP_TOKEN                the token that clients of skc mcp --http send
+SKILLC_SERVE_TOKEN              the token that clients of skc serve --read-only send
+SKILLC_GIT_TOKEN_<ANY>          a token for git over https at a host: github.com=<token>
+SKILLC_PAGER, PAGER             the program that shows long output on a terminal
 NO_COLOR, FORCE_COLOR, COLUMNS  as in other programs
-SKC_RUN_ID             a name for one run of an agent, in the access log
+SKC_RUN_ID                      a name for one run of an agent, in the access log
 """,
     ),
     "output": (
@@ -130,11 +137,15 @@ _HELP = (
 
 def page(command: Command) -> list[str]:
     """Return the lines of `skc <command> --help`."""
-    lines = [f"Usage: {usage(command)}", "", *wrap(command.summary, _width())]
-    if command.description:
-        lines.append("")
-        for paragraph in command.description.split("\n"):
-            lines += wrap(paragraph, _width()) or [""]
+    first, *others = usages(command)
+    lines = [
+        f"Usage: {first}",
+        *(f"       {other}" for other in others),
+        "",
+        *wrap(command.summary, _width()),
+    ]
+    for paragraph in command.description.split("\n"):
+        lines += ["", *wrap(paragraph, _width())] if paragraph else []
     rows = [(argument.label, argument.help) for argument in command.arguments]
     if rows:
         lines += ["", _title("Arguments"), *_table(rows)]

@@ -50,13 +50,14 @@ class Argument:
 class Option:
     """An option with the value it takes, such as `--to <url>`; without one it is a switch.
 
-    `<n>` is a positive integer, `one|other` a choice, and `...` behind the value means that the option can be
-    repeated. Then come `=` with the default, `..` with the maximum, `:` with what the shell offers, and `@`
-    with the actions of the command that it goes with.
+    `<n>` is a positive integer, `one|other` a choice, `...` behind the value means that the option can be
+    repeated, and `!` that it can't be left out. Then come `=` with the default, `..` with the maximum,
+    `:` with what the shell offers, and `@` with the actions of the command that it goes with.
     """
 
     __slots__ = (
-        "actions", "choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "value",
+        "actions", "choices", "completes", "default", "help", "kind", "maximum", "name", "repeat", "required",
+        "value",
     )  # fmt: skip
 
     def __init__(self, label: str, help: str) -> None:
@@ -64,8 +65,9 @@ class Option:
         self.help = help
         marks = {word[0]: word[1:] for word in words if word[0] in "=.:@"}
         value = words[0] if words and words[0][0] not in "=.:@" else ""
+        self.required = value[-1:] == "!"
         self.repeat = value[-3:] == "..."
-        self.value = value.removesuffix("...")
+        self.value = value.rstrip("!.")
         self.choices = value.split("|") if value and value[0] != "<" else []
         self.kind = "choice" if self.choices else "count" if value == "<n>" else "text" if value else "switch"
         default = marks.get("=")
@@ -105,8 +107,9 @@ class Command:
 
         $ skc yank payments/refunds@1.2.0 --undo
 
-    A command with actions has a line with the usage of each in place of the first. What goes on below an
-    argument or an option belongs to it. `--format` is there unless a text names another, with its formats.
+    A command with actions has a line with the usage of each in place of the first; where its first
+    argument can be left out, that one is meant then. What goes on below an argument or an option belongs
+    to it. `--format` is there unless a text names another, with its formats.
     """
 
     __slots__ = ("arguments", "description", "examples", "name", "options", "own_options", "usages")
@@ -138,8 +141,10 @@ class Command:
                 self.own_options.append(Option(label, help))
             else:
                 self.arguments.append(Argument(label, help))
-        if len(self.usages) > 1 and not self.arguments[0].completes:
-            self.arguments[0].completes = " ".join(filter(None, self.usages))
+        if len(self.usages) > 1:
+            action = self.arguments[0]
+            action.choices = list(filter(None, self.usages))
+            action.completes = action.completes or " ".join(action.choices)
         if has_format and all(option.name != "--format" for option in self.own_options):
             self.own_options.append(FORMAT)
         self.options = (*self.own_options, *COMMON)
@@ -279,6 +284,11 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
             values[argument.name], rest = rest, []
         else:
             values[argument.name] = argument.check(rest.pop(0)) if rest else None
+    missing = next((option for option in command.options if option.required and not values[option.key]), None)
+    if missing is not None and not rest:
+        from skillc.cli.usage_errors import missing_option  # only on the way to an error
+
+        raise missing_option(command, missing)
     if rest:
         from skillc.cli.usage_errors import surplus  # only on the way to an error
 

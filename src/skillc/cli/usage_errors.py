@@ -11,7 +11,7 @@ from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
 if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
-    from skillc.cli.syntax import Argument, Arguments, Command
+    from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 # What other tools call a command of ours.
 OTHER_NAMES = {
@@ -120,7 +120,8 @@ def surplus(command: Command, word: str) -> str:
         return f"'skc list --pattern {shell_quote(f'*{word}*')}' lists the skills with such names"
     if any(option.name == "--param" for option in command.options) and "=" in word:
         return f"a parameter is given by --param {quoted}"
-    return "put several words in quotes" if len(command.arguments) > 1 else see(command)
+    takes_words = len(command.arguments) > 1 and len(command.usages) < 2
+    return "put several words in quotes" if takes_words else see(command)
 
 
 def missing_argument(command: Command, argument: Argument, positional: Sequence[str]) -> InvalidOption:
@@ -134,6 +135,11 @@ def missing_argument(command: Command, argument: Argument, positional: Sequence[
     return InvalidOption(f"<{argument.name}> is missing{choices}; {hint}usage: {usage(command)}")
 
 
+def missing_option(command: Command, option: Option) -> InvalidOption:
+    """Return the error for an option that can't be left out, and is."""
+    return InvalidOption(f"{option.name} is missing; usage: {usage(command)}")
+
+
 def see(command: Command) -> str:
     """Return where to read on, for the end of an error."""
     return f"see 'skc {command.name} --help'"
@@ -141,20 +147,26 @@ def see(command: Command) -> str:
 
 def usage(command: Command) -> str:
     """Return one line that shows what a command takes."""
-    words = ["skc", command.name, *(argument.label for argument in command.arguments)]
+    required = [f"{option.name} {option.value}" for option in command.options if option.required]
+    words = ["skc", command.name, *(argument.label for argument in command.arguments), *required]
     return f"{' '.join(words)}{' [options]' if command.own_options else ''}"
 
 
-def check_action(arguments: Arguments) -> str:
-    """Return the action of a command, empty where it can be left out and is.
+def usages(command: Command) -> list[str]:
+    """Return a line for each action of a command, or one, that show what it takes."""
+    if len(command.usages) < 2:
+        return [usage(command)]
+    return [f"skc {command.name} {words}".rstrip() for words in command.usages.values()]
 
-    Raise InvalidOption for an unknown one, for too few or many words, and for an option of other actions.
+
+def check_action(arguments: Arguments) -> str:
+    """Return the action of a command, the first where it is left out; raises InvalidOption.
+
+    It does so for too few or many words, and for an option of other actions.
     """
     command = arguments.command
     first, *others = command.arguments
-    name = arguments.optional(first.name) or ""
-    if name not in command.usages:
-        raise unknown_choice(first.label, name, filter(None, command.usages))
+    name = arguments.optional(first.name) or next(iter(command.usages))
     given = sum(arguments.is_given(other.name) for other in others)
     places = [word for word in command.usages[name].partition(" --")[0].split() if word[0] in "<["]
     if given > len(places) or (given < len(places) and places[given][0] == "<"):

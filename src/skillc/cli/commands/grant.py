@@ -9,15 +9,15 @@ from skillc.cli.usage_errors import check_action
 
 COLUMNS = ("subject", "role", "prefix")
 COMMAND = Command(f"""
-skc grant add <subject> <role>
 skc grant list
+skc grant add <subject> <role>
 skc grant remove <subject>
 
 A grant gives a subject a role below a path: a reader reads, a publisher also publishes and sets tags, a
 maintainer also yanks and deletes, an admin also grants. 'add' replaces the role that the subject has for the
 same path. Needs the role admin for it.
 
-<action>  add, list or remove.
+[action]  add, list or remove. Default: list.
 [subject]  With add and remove: a person or program, by its name.
 [role] reader|publisher|maintainer|admin  With add: reader, publisher, maintainer, admin.
 --prefix <path> :collections @add,remove  Only for the skills below this path. Default: the whole registry.

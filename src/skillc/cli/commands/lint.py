@@ -16,16 +16,17 @@ skc lint
 
 Exits with status 1 if a rule of severity error is broken. Rules of style are off until --select, --strict or
 the configuration switches them on. Configure rules in .skilllint.toml, in the skill's folder or above.
-Suppress them with comments such as <!-- skilllint-disable-next-line SKL301 -->. docs/lint-rules.md lists all
-rules.
+docs/lint-rules.md lists all rules.
+
+To suppress one, write above the line: <!-- skilllint-disable-next-line SKL301 -->
 
 [skill]... :skills  A skill's name, its folder, any file in it, or a folder with skills.
 --all  Lint every skill in the stores, or below the given folders.
 --fix  Fix what can be fixed without changing the meaning.
 --diff  Print what --fix would change, and change nothing.
 --strict  Check style as well, and treat warnings as errors.
---select <rules>... :rules  Check these rules alone, by number, its start, or name: SKL203,SKL3,no-orphans;
-    all.
+--select <rules>... :rules  Check these rules alone: numbers, starts of numbers or names, with commas between
+    them, such as SKL203,SKL3,no-orphans; or all.
 --ignore <rules>... :rules  Do not check these rules.
 --explain <rule> :rules  Say what a rule wants and how to satisfy it.
 --statistics  Print how often each rule is broken, most first.

@@ -32,13 +32,13 @@ come and go.
 [action] :fit,set,reset  fit, set or reset; without one, what agents list is shown.
 [skill] :stored  With set: a skill's name, or the path of its folder.
 [choice] always|auto|demand  With set: always, auto or demand.
---agent <agents> :agents  These agents, with commas between them (default: those that are here).
---budget <n> ..100000000 @fit  With fit: tokens that a listing may take, more than the agent gives it where it
-    has a setting.
+--agent <agents> :agents  These agents, with commas between them. Default: those that are here.
+--budget <n> ..100000000 @fit  With fit: tokens that a listing may take. It may be more than the agent gives
+    it, where the agent has a setting for that.
 --project @fit,reset  With fit and reset: the project's folders, not the user's.
 --dry-run @fit  With fit: say what would change, and change nothing.
 --yes @fit  With fit: do not ask.
---window <n> ..100000000 @show  Tokens of the model's window (default: 200000).
+--window <n> ..100000000 @show  Tokens of the model's window. Default: 200000.
 --skills @show  Name every skill, with what is shown of it.
 
 $ skc listing
@@ -52,10 +52,9 @@ $ skc listing reset
 
 
 def run(arguments: Arguments) -> int:
-    if arguments.optional("action") is not None:
-        action = check_action(arguments)
-        if action != "show":
-            return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
+    action = check_action(arguments)
+    if action != "show":
+        return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
     here = workspace()
     result = here.listing(arguments.optional("agent") or "", arguments.count("window"))
     here.tell(result.diagnostics)

@@ -25,7 +25,7 @@ workflow ('skc publisher'): the job's ID token gets one.
 --sign <key> :files  Sign it first with the key in this file, as 'skc sign' does.
 --dry-run  Check the skill, say what would be sent, and send nothing.
 --accept-blocks  Publish what the audit blocks. The registry may refuse it.
---yes  Do not ask. What the audit blocks needs --accept-blocks.
+--yes  For scripts: changes nothing, because nothing is asked.
 
 $ skc publish release-notes
 $ skc publish ./refunds --to https://skills.example.com --id payments/refunds --note First

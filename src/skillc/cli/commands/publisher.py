@@ -11,21 +11,21 @@ GITHUB = "https://token.actions.githubusercontent.com"
 COLUMNS = ("id", "repository", "workflow", "prefix", "ref", "environment", "issuer")
 ADD_OPTIONS = ("prefix", "issuer", "ref", "environment")
 COMMAND = Command(f"""
-skc publisher add <repository> <workflow> --prefix <path>
 skc publisher list
+skc publisher add <repository> <workflow> --prefix <path>
 skc publisher remove <id>
 
 A trusted publisher is a workflow of a repository. Its jobs get a token for 15 minutes that publishes below
 the path, in exchange for the ID token of GitHub Actions or GitLab CI. docs/registry-ci.md has workflows to
 copy. Needs the role admin for the path.
 
-<action>  add, list or remove.
+[action]  add, list or remove. Default: list.
 [repository]  With add: such as acme/skills. With remove: the publisher's ID.
 [workflow]  With add: the workflow's file, such as release.yml.
 --prefix <path> :collections @add  With add: the skills below this path, or this skill. Required.
 --issuer <url> @add  With add: where ID tokens come from. Default:
     https://token.actions.githubusercontent.com.
---ref <ref> @add  With add: only on this ref; refs/tags/v* is all with this start.
+--ref <ref> @add  With add: only on this ref; refs/tags/v* stands for all that start so.
 --environment <name> @add  With add: only in this environment.
 {TO}
 

@@ -22,7 +22,7 @@ Repositories are configured in .skillc/skills.toml of the project and of the hom
 'remove' leave everything else in that file unchanged. Once a repository is configured, the default folders
 (.skillc/skills of the project and the home directory) are no longer searched.
 
-<action>  list, add, remove or sync.
+[action]  list, add, remove or sync. Default: list.
 [name] :repos  The repository's name. Without one, sync refreshes all.
 [place]  The folder or address to add.
 --type clawhub|filesystem|git|http|mcp|well-known @add  Type of the repository. Guessed from the address by

@@ -18,17 +18,21 @@ if TYPE_CHECKING:
 COMMAND = Command("""
 skc serve
 
-Serves a registry: versions, tags, roles, tokens. docs/registry-api.md has its HTTP API. The first start
-prints an admin's token, once. Requests need a token, unless --public-read lets all read. With --read-only it
-serves the configured repositories: GET /skills, /skills/{id}, /skill-collections, /search and /healthz, and
-POST /turns; requests need the token in SKILLC_SERVE_TOKEN if that is set, which an address that other
-machines can reach needs. --check tries what a registry needs; the status is 1 if something does not work.
-Both check the Host and Origin headers. Prints its URL when it is ready. Stop it with Ctrl+C or SIGTERM. A
-registry needs the extra: pip install 'skillc[registry]'
+Serves a registry: versions, tags, roles, tokens. It needs the extra: pip install 'skillc[registry]'. The
+first start prints an admin's token, once. Requests need a token, unless --public-read lets all read.
+--check tries what a registry needs; the status is 1 if something does not work. docs/registry-api.md has its
+HTTP API.
 
---store <url>  The registry's store: a SQLite file or postgresql://… (default: SKILLC_STORE, else the home).
---blobs <url>  Its files: a folder, s3://bucket/prefix, gs://… or az://… (default: SKILLC_BLOBS, else beside
-    the SQLite file).
+With --read-only it serves the configured repositories: GET /skills, /skills/{id}, /skill-collections, /search
+and /healthz, and POST /turns. Requests need the token in SKILLC_SERVE_TOKEN, which may be left unset only
+where no other machine can reach the address.
+
+Both check the Host and Origin headers, and print their URL when they are ready. Stop them with Ctrl+C or
+SIGTERM.
+
+--store <url>  The registry's store: a SQLite file or postgresql://…. Default: SKILLC_STORE, else the home.
+--blobs <url>  Its files: a folder, s3://bucket/prefix, gs://… or az://…. Default: SKILLC_BLOBS, else beside
+    the SQLite file.
 --host <address> =127.0.0.1  The address to listen on.
 --port <port> =8080  The port to listen on; 0 picks a free one.
 --workers <n> =1 ..64  How many processes answer.
@@ -39,7 +43,8 @@ registry needs the extra: pip install 'skillc[registry]'
 --admin-token-file <file>  Write the admin's token of the first start to this file, instead of printing it.
 --review <prefix>... :collections  Let a maintainer review what publishers publish below this path. Can be
     repeated.
---review-findings note|review|block  Let a maintainer review what an audit finds something of this level in.
+--review-findings note|review|block  Let a maintainer review versions in which the audit finds something
+    of this level or worse.
 --rate-limit <n> =6000 ..1000000  Requests that a token, or an address without one, may send in a minute to
     each process.
 --no-rate-limit  Answer any number of requests.
@@ -79,7 +84,7 @@ def _serve_repositories(arguments: Arguments, port: int) -> int:
 
     if option := arguments.first_given(*REGISTRY_OPTIONS):
         raise arguments.error(
-            f"{option} goes with no --read-only, which takes --host, --port and --allow-host"
+            f"{option} is for a registry; --read-only takes --host, --port and --allow-host"
         )
     host = arguments.text("host")
     token = server.read_token(TOKEN, host, "--host")

@@ -22,7 +22,7 @@ hook that names the skills that fit a prompt, the permission to read skills that
 in which every description is whole ('skc listing fit'). The changes are shown first. All else in the agents'
 files stays, to the byte; profiles of shells are never changed. docs/setup.md says what each agent gets.
 
-[agent]... :clients  Agents to set up (default: those that are here).
+[agent]... :clients  Agents to set up. Default: those that are here.
 --no-mcp  Leave the MCP server out.
 --no-hook  Leave the hook out that tells the agent which skills fit a prompt.
 --no-permission  Leave the permission out to read installed skills without a question.

@@ -9,7 +9,7 @@ COMMAND = Command(f"""
 skc show
 
 {SKILL}
---section <heading> :sections  The section's heading. Required. Case does not matter.
+--section <heading>! :sections  The section's heading. Case does not matter.
 --file <path> :markdown  Search only this file for the section.
 --max-lines <n>  Maximum number of lines to print.
 
@@ -19,12 +19,9 @@ $ skc show pdf --section Setup --file references/api.md
 
 
 def run(arguments: Arguments) -> int:
-    section = arguments.optional("section")
-    if section is None:
-        raise arguments.error("--section is missing")
     result = workspace().show(
         arguments.text("skill"),
-        section,
+        arguments.text("section"),
         file=arguments.optional("file"),
         max_lines=arguments.count("max_lines"),
     )

@@ -13,7 +13,7 @@ file of the skill but these two. Of an SSH key in ssh-agent or on a hardware key
 again after each change. The signature before goes to the trash.
 
 {SKILL}
---key <file> :files  The key. It is read, and stays where it is.
+--key <file>! :files  The key. It is read, and stays where it is.
 --certificate <file> :files  The PEM file of an OMS key's certificate, and of those above it.
 
 $ skc sign ./pdf --key ~/.ssh/id_ed25519

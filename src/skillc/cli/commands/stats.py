@@ -13,10 +13,12 @@ from skillc.text import count_of
 COMMAND = Command("""
 skc stats
 
-Counts what agents did; --all also counts the author's own commands. 'offers' counts how often the hook of an
-agent named a skill, and how often it was read within the hour. 'missed' lists prompts that no skill fitted,
-which are kept where ~/.skillc/config.toml has 'log_missed = true' below '[hook]'. Times are RFC 3339
+Counts what agents did; --all also counts the author's own commands. Times are RFC 3339
 (2026-03-02T10:00:00Z). A date means the start of that day. Both ends are included.
+
+'offers' counts how often the hook of an agent named a skill, and how often it was read within the hour.
+'missed' lists prompts that no skill fitted, which are kept where ~/.skillc/config.toml has 'log_missed =
+true' below '[hook]'.
 
 [skill] :skills  A skill's name, ID or folder. Default: all skills.
 --group-by <what> =summary :summary,sections,files,commands,projects,errors,search,offers,missed  Group by

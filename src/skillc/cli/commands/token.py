@@ -14,8 +14,8 @@ from skillc.text import describe_roles, one_line
 
 COLUMNS = ("id", "owner", "role", "prefix", "now", "label", "created_at", "expires_at", "revoked_at")
 COMMAND = Command(f"""
-skc token create
 skc token list
+skc token create
 skc token revoke <id>
 
 A token may do what both its role and the grants of its owner allow. It is printed once, by 'create', with
@@ -23,7 +23,7 @@ what it may do as the grants are now, and can't be shown again. It may do no mor
 the token that makes it. 'revoke' ends it, and the tokens that were made with it. 'list' and 'revoke' reach
 your own tokens that may do no more than the one you use; for an admin of the whole registry, all.
 
-<action>  create, list or revoke.
+[action]  create, list or revoke. Default: list.
 [id]  With revoke: the token's ID, which 'skc token list' shows.
 --role reader|publisher|maintainer|admin @create  With create: what the token may do. Default: reader.
 --prefix <path> :collections @create  With create: only the skills below this path.

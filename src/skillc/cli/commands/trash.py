@@ -13,13 +13,13 @@ from skillc.text import count_of, one_line
 COMMANDS = {
     "trash": Command("""
 skc trash list
-skc trash restore <item>
 skc trash empty
+skc trash restore <item>
 
 What skc replaces or removes and did not write itself goes to ~/.skillc/trash. 'skc restore' puts it back
 where it was, unless something else is there now. 'empty' deletes everything for good.
 
-<action> :list,empty  list or empty.
+[action] :list,empty  list or empty. Default: list.
 [item] :restorable  With restore: a name, a path, or an ID.
 --yes  With empty: delete without asking.
 

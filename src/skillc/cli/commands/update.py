@@ -32,7 +32,7 @@ asked for; a branch moves. '@HEAD' is git's default branch again, '@latest' the 
 {MIN_AGE}
 {ACCEPT_BLOCKS}
 {ACCEPT_SIGNER}
---yes  Do not ask. What the audit blocks needs --accept-blocks.
+--yes  For scripts: changes nothing, because nothing is asked but whether to accept a signer.
 --dry-run  Say what would change, and do nothing.
 {GLOBAL}
 {ALLOW_HOST}
