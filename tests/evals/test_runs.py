@@ -482,6 +482,7 @@ def test_an_edit(world: World) -> None:
         (("--only", "tasks"), "E110", "none says what a good answer has"),
         (("--credentials", "/none"), "E100", "is no file that can be read"),
         (("--max-cost", "much"), "E100", "takes a number"),
+        (("--agent", ","), "E100", "--agent names none"),
         (("--fired", "x"), "E100", "--fired goes with --agent-command"),
         (("--format", "sarif"), "E100", "goes with --free"),
     ],

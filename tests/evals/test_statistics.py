@@ -56,7 +56,7 @@ def test_wilson_is_symmetric(counts: tuple[int, int]) -> None:
 def test_nothing_measured() -> None:
     """[SURFACES: Evals] without a case there is no number."""
     assert wilson(0, 0) == rate_of_runs([]) == rate_of_runs([(0, 0)]) == NOTHING
-    assert trigger_rates([]).recall == NOTHING
+    assert trigger_rates([]) == (NOTHING, NOTHING, NOTHING)
     assert paired_lift([]).effect is Effect.FEW
     assert pass_at(3, []) is pass_all(3, []) is None
     assert pass_at(3, [(1, 2)]) is None
@@ -71,12 +71,12 @@ def test_a_case_counts_by_its_majority() -> None:
 
 def test_triggers() -> None:
     """[SURFACES: Evals] precision is of those that fired, recall of those that should have."""
-    rates = trigger_rates(
+    recall, precision, accuracy = trigger_rates(
         [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 1 + [(False, False)] * 5
     )
-    assert (rates.recall.value, rates.recall.cases) == (0.75, 8)
-    assert (rates.precision.value, rates.precision.cases) == (round(6 / 7, 4), 7)
-    assert (rates.accuracy.value, rates.accuracy.cases) == (round(11 / 14, 4), 14)
+    assert (recall.value, recall.cases) == (0.75, 8)
+    assert (precision.value, precision.cases) == (round(6 / 7, 4), 7)
+    assert (accuracy.value, accuracy.cases) == (round(11 / 14, 4), 14)
 
 
 def test_runs_of_one_case_are_no_new_cases() -> None:

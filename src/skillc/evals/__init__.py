@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from skillc.evals.draft import Draft, draft_cases
     from skillc.evals.evaluate import TRIGGERS, evaluate_skills, rank_named
     from skillc.evals.free import FreeReport
-    from skillc.evals.page import html
     from skillc.evals.report import Evaluation, SkillReport
     from skillc.evals.trial import EvalOptions
-    from skillc.evals.views import junit, markdown, text_lines
+    from skillc.evals.views import html, junit, markdown, text_lines
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -33,7 +33,7 @@ class Runner:
     agent: str
     program: str
     command: tuple[str, ...]
-    target: str | None = None
+    target: str = ""
     folder: str = ""
     skills: str = "skills"
     variable: str = ""
@@ -54,11 +54,6 @@ class Runner:
     files: Mapping[str, str] = field(default_factory=dict)
     seen: str = ""
     fired: re.Pattern[str] | None = None  # a line of a command's output that shows that the skill fired
-
-    @property
-    def build_target(self) -> str:
-        """Its name for `skc build --target`; empty for a command, which gets a folder."""
-        return self.agent if self.target is None else self.target
 
     def find_program(self) -> str:
         """Return the path of the program; raises CannotRun."""
@@ -121,7 +116,9 @@ def find_runners(names: str, command: str = "", fired: str = "") -> list[Runner]
             "--fired goes with --agent-command; the agents of --agent say themselves what fired"
         )
     table, runners = read_runners(), []
-    words = filter(None, map(str.strip, names.split(",")))
+    words = [word for word in map(str.strip, names.split(",")) if word]
+    if not words:
+        raise InvalidOption(f"--agent names none; known are {', '.join(table)}")
     for word in dict.fromkeys(_ALIASES.get(word, word) for word in words):
         if word not in table:
             known = did_you_mean(word, table) or f"known are {', '.join(table)}"
@@ -145,9 +142,7 @@ def own_runner(command: str, fired: str) -> Runner:
         raise InvalidOption(
             "--agent-command needs {prompt} where the prompt goes; {skills} is the folder of skills"
         )
-    return Runner(
-        agent="command", program=words[0], command=tuple(words[1:]), target="", keys=MODELS, fired=pattern
-    )
+    return Runner(agent="command", program=words[0], command=tuple(words[1:]), keys=MODELS, fired=pattern)
 
 
 @cache

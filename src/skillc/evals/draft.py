@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
 
 from skillc import atomic
 from skillc.contract import Result
@@ -41,6 +41,14 @@ _GENERAL = re.compile(  # headings that say nothing of what a skill is for
     re.IGNORECASE,
 )
 
+_TASK = {
+    "id": "task-1",
+    "prompt": f"{TO_DO}what a person would ask, with all that the answer needs",
+    "expected_output": f"{TO_DO}what a good answer has",
+    "files": [],
+    "expectations": [f"{TO_DO}something that can be seen in the answer, or in a file that it left"],
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Draft(Result):
@@ -61,44 +69,32 @@ class Draft(Result):
 def draft_cases(skill: Skill, cwd: str) -> Draft:
     """Write the cases of a skill that has none; raises InvalidOption for one that has."""
     path = os.path.join(skill.source, FILE)
-    if has_cases(skill.source) and os.listdir(os.path.join(skill.source, CASES_FOLDER)):
-        folder = os.path.join(skill.source, CASES_FOLDER)
+    folder = os.path.dirname(path)
+    if has_cases(skill.source) and os.listdir(folder):
         raise InvalidOption(f"'{skill.name}' has cases already, in '{folder}'; edit those")
     document = parse(read_main_file(skill.source))
     fields = read_metadata(document, skill.name)
     triggers = list(dict.fromkeys(_list_prompts(fields.description, document)))[:MAX_TRIGGERS]
     misses = list(_list_near_misses(skill, fields.description, cwd))
     kinds = (("for", triggers, True), ("not-for", misses, False))
-    evals: list[dict[str, Any]] = [
+    evals = [
         {"id": f"{kind}-{number}", "prompt": prompt, "should_trigger": should}
         for kind, prompts, should in kinds
         for number, prompt in enumerate(prompts, 1)
     ]
-    evals.append(
-        {
-            "id": "task-1",
-            "prompt": f"{TO_DO}what a person would ask, with all that the answer needs",
-            "expected_output": f"{TO_DO}what a good answer has",
-            "files": [],
-            "expectations": [f"{TO_DO}something that can be seen in the answer, or in a file that it left"],
-        }
+    text = (
+        json.dumps({"skill_name": skill.name, "evals": [*evals, _TASK]}, ensure_ascii=False, indent=2) + "\n"
     )
-    text = json.dumps({"skill_name": skill.name, "evals": evals}, ensure_ascii=False, indent=2) + "\n"
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(folder, exist_ok=True)
     atomic.write(path, text.encode("utf-8", "backslashreplace"), durable=True)
     return Draft(skill.name, path, len(triggers), len(misses), 1)
 
 
 def _list_prompts(description: str, document: Document) -> Iterator[str]:
     """Yield prompts that the skill is for, in its own words."""
-    yield from (_clean(text) for text in _QUOTED.findall(description) if _is_prompt(text))
-    for piece in _PIECES.split(_QUOTED.sub("", description)):
-        text = _LEAD.sub("", piece.strip())
-        if _is_prompt(text):
-            yield _clean(text)
-    for heading in document.headings():
-        if heading.level == 2 and not _GENERAL.match(heading.text) and _is_prompt(heading.text):
-            yield _clean(heading.text)
+    headings = (each.text for each in document.headings() if each.level == 2)
+    ours = (heading for heading in headings if not _GENERAL.match(heading))
+    return _choose([*_QUOTED.findall(description), *_list_phrases(description), *ours])
 
 
 def _list_near_misses(skill: Skill, description: str, cwd: str) -> Iterator[str]:
@@ -108,16 +104,17 @@ def _list_near_misses(skill: Skill, description: str, cwd: str) -> Iterator[str]
     others = [each for each in found if each.name != skill.name]
     others = [each for each in others if os.path.realpath(each.directory or "/") != source]
     for other in others[:MAX_MISSES]:
-        pieces = (_LEAD.sub("", piece.strip()) for piece in _PIECES.split(other.description))
-        prompt = next((_clean(text) for text in pieces if _is_prompt(text)), "")
-        if prompt:
-            yield prompt
+        yield from islice(_choose(_list_phrases(other.description)), 1)
 
 
-def _is_prompt(text: str) -> bool:
-    return MIN_WORDS <= len(text.split()) <= MAX_WORDS
+def _list_phrases(description: str) -> Iterator[str]:
+    """Yield the parts of a description, without the words that introduce them."""
+    return (_LEAD.sub("", piece.strip()) for piece in _PIECES.split(_QUOTED.sub("", description)))
 
 
-def _clean(text: str) -> str:
-    words = " ".join(text.split())
-    return words[:1].upper() + words[1:]
+def _choose(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts that may be prompts, as sentences begin."""
+    for text in texts:
+        if MIN_WORDS <= len(text.split()) <= MAX_WORDS:
+            words = " ".join(text.split())
+            yield words[:1].upper() + words[1:]

@@ -12,11 +12,11 @@ from skillc.contract import encode
 from skillc.errors import CasesUnreadable, InvalidOption
 from skillc.evals.agents import find_runners, read_runners
 from skillc.evals.free import FreeReport, rank_skills
-from skillc.evals.page import html
 from skillc.evals.places import find_workspace
 from skillc.evals.report import Evaluation, SkillReport
 from skillc.evals.results import ARMS, OLD, WITH, new_iteration, write_json, write_text
 from skillc.evals.trial import Budget, EvalOptions, Trial
+from skillc.evals.views import html
 from skillc.library import Skill, locate_skill
 from skillc.paths import CASES_FOLDER, EVALUATIONS
 from skillc.records import write_notes
@@ -31,7 +31,9 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
     """Evaluate skills with each agent; raises InvalidOption, CannotRun, and KeyboardInterrupt at Ctrl+C."""
     _check(options)
     cases = [(skill, choose_cases(here, skill, options)) for skill in [_locate(here, name) for name in names]]
-    runners = find_runners(options.agents or _default_agent(options), options.agent_command, options.fired)
+    is_here = (name for name, runner in read_runners().items() if shutil.which(runner.program))
+    default = "" if options.agent_command else next(is_here, "claude")
+    runners = find_runners(options.agent or default, options.agent_command, options.fired)
     for runner in runners:
         if options.max_cost is not None and not runner.tells_cost:
             raise InvalidOption(f"--max-cost can't be kept: {runner.agent} does not tell what a run costs")
@@ -41,17 +43,14 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
     skills: list[SkillReport] = []
     for skill, chosen in cases:
         iteration = new_iteration(workspace, skill.name, resume=options.resume)
-        # Agents have folders of their own where there are several.
-        places = (
-            [os.path.join(iteration, each.agent) for each in runners] if len(runners) > 1 else [iteration]
-        )
-        trials = [
-            Trial(here, skill, runner, workspace, results, options, budget)
-            for runner, results in zip(runners, places, strict=True)
-        ]
-        reports = tuple(trial.evaluate(chosen) for trial in trials)
+        reports = []
+        for runner in runners:
+            # Agents have folders of their own where there are several.
+            folder = os.path.join(iteration, runner.agent) if len(runners) > 1 else iteration
+            trial = Trial(here, skill, runner, workspace, folder, options, budget)
+            reports.append(trial.evaluate(chosen))
         found = tuple(case for report in reports for case in report.cases)
-        skills.append(SkillReport(skill.name, trials[0].digest, reports, found, iteration))
+        skills.append(SkillReport(skill.name, trial.digests[WITH], tuple(reports), found, iteration))
         write_json(iteration, "report.json", encode(skills[-1]))
         write_text(iteration, "report.html", html(Evaluation((skills[-1],))))
     return Evaluation(tuple(skills))
@@ -65,6 +64,7 @@ def _locate(here: Here, name: str) -> Skill:
 
 def rank_named(here: Here, names: Sequence[str], options: EvalOptions) -> FreeReport:
     """Say where skills stand for the prompts of their cases, without any agent."""
+    options = replace(options, only=TRIGGERS)
     chosen: list[tuple[Skill, list[Case]]] = []
     failures: list[CasesUnreadable] = []
     for skill in [_locate(here, name) for name in names]:
@@ -95,13 +95,6 @@ def _check(options: EvalOptions) -> None:
             raise InvalidOption(f"--credentials '{file}' is no file that can be read")
 
 
-def _default_agent(options: EvalOptions) -> str:
-    """Return the first agent that is here; the error of the first where none is."""
-    if options.agent_command:
-        return ""
-    return next((name for name, each in read_runners().items() if shutil.which(each.program)), "claude")
-
-
 def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
     """Return the cases of a skill that are to be run; raises InvalidOption where there are none."""
     cases, diagnostics = read_cases(skill.source, skill.name)
@@ -110,7 +103,7 @@ def choose_cases(here: Here, skill: Skill, options: EvalOptions) -> list[Case]:
         place = os.path.join(skill.source, CASES_FOLDER)
         nothing = f"'{place}' has none; 'skc eval init' writes some"
         raise CasesUnreadable(skill.name, "see the warnings above" if diagnostics else nothing)
-    wanted, names = set(options.cases), [case.name for case in cases]
+    wanted, names = set(options.case), [case.name for case in cases]
     if unknown := wanted - {*names}:
         raise InvalidOption(f"'{skill.name}' has no case '{min(unknown)}'; there are {first_of(names, 8)}")
     chosen = [case for case in cases if not wanted or case.name in wanted]

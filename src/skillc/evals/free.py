@@ -11,24 +11,20 @@ from skillc import sarif
 from skillc.contract import Result, extend, hidden
 from skillc.evals.report import describe
 from skillc.evals.statistics import Estimate, wilson
-from skillc.library import Ranking, Rival, Skill
+from skillc.library import Rank, Ranking, Skill
 from skillc.skills.cases import Case
 
 NOTE = "It says which skill a prompt is nearest to, not what an agent does: one may stay quiet all the same."
 
 
 @dataclass(frozen=True, slots=True)
-class RankedCase:
+class RankedCase(Rank):
     """Where the skill stands for one prompt, and whether that is as it should be."""
 
     case: str
     prompt: str
     file: str
     should_fire: bool
-    rank: int | None
-    confidence: float | None
-    offered: bool
-    rivals: tuple[Rival, ...]
 
     @property
     def is_right(self) -> bool:
@@ -73,9 +69,10 @@ class FreeReport(Result):
     collisions: tuple[Collision, ...]
     note: str = NOTE
 
-    def score(self) -> float | None:
-        """Return the lowest share of prompts that have their skill first."""
-        return min((each.first.value for each in self.skills if each.first.value is not None), default=None)
+    def passes(self, threshold: float | None) -> bool:
+        """Return whether enough prompts of each skill have it first; the threshold is in percent."""
+        scores = (each.first.value for each in self.skills if each.first.value is not None)
+        return threshold is None or all(100 * score >= threshold for score in scores)
 
     def lines(self) -> Iterator[str]:
         for each in self.skills:

@@ -120,9 +120,7 @@ def _contains(grader: Grader, work: Work) -> _Verdict:
 
 def _matches(grader: Grader, work: Work) -> _Verdict:
     flags = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
-    value = 0
-    for letter in grader.flags:
-        value |= flags.get(letter, 0)
+    value = sum(flags.get(letter, 0) for letter in {*grader.flags})
     [(count, first)] = _search(grader.pattern, value, [work.text(grader.target)], work)
     if grader.count is not None:
         return count == grader.count, f"{count} matches"

@@ -45,7 +45,7 @@ def judge(graders: Sequence[Grader], case: Case, work: Work, ask: Ask) -> list[G
     problem = ""
     for _ in range(VOTES):
         try:
-            votes.append(_read_verdicts(_parse(ask(question)), len(graders)))
+            votes.append(_read_verdicts(ask(question), len(graders)))
         except (JudgeFailed, SkillcError) as error:
             problem = str(error)
     return [_count(each.text, [vote[n] for vote in votes], problem) for n, each in enumerate(graders)]
@@ -66,7 +66,12 @@ def _count(text: str, votes: Sequence[tuple[bool, str]], problem: str) -> Grade:
     return Grade(text, passed, f"{max(yes, no)} of {len(votes)} votes: {evidence}"[:MAX_EVIDENCE])
 
 
-def _read_verdicts(value: Any, count: int) -> list[tuple[bool, str]]:
+def _read_verdicts(text: str, count: int) -> list[tuple[bool, str]]:
+    found = _OBJECT.search(text)
+    try:
+        value = json.loads(found[0] if found else text)
+    except (ValueError, RecursionError):
+        raise JudgeFailed("its answer is no JSON") from None
     verdicts = value.get("verdicts") if isinstance(value, dict) else None
     if not isinstance(verdicts, list) or len(verdicts) != count:
         raise JudgeFailed(f"its answer has no {count} 'verdicts'")
@@ -121,11 +126,3 @@ def write_prompt(question: dict[str, Any]) -> str:
         expected=question["expected"] or "not given",
         expectations="\n".join(expectations),
     )
-
-
-def _parse(text: str) -> Any:
-    found = _OBJECT.search(text)
-    try:
-        return json.loads(found[0] if found else text)
-    except (ValueError, RecursionError):
-        raise JudgeFailed("its answer is no JSON") from None

@@ -62,7 +62,8 @@ def open_place(workspace: str) -> Iterator[str]:
     Folders of processes that were killed are removed first: they may hold credentials.
     """
     runs = os.path.join(workspace, "runs")
-    os.makedirs(runs, mode=0o700, exist_ok=True)
+    for folder in (runs, os.path.join(workspace, "cache")):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
     with ExitStack() as stack:
         with atomic.Lock(os.path.join(runs, "lock")):
             for name in os.listdir(runs):

@@ -11,7 +11,7 @@ from skillc.contract import encode, hidden
 from skillc.errors import AgentUnusable
 from skillc.evals.results import OLD, WITH, WITHOUT, Record
 from skillc.evals.run import Outcome
-from skillc.evals.statistics import NOTHING, Counts, Effect, Estimate, Interval, Lift, is_majority
+from skillc.evals.statistics import NOTHING, RELEVANT, Counts, Effect, Estimate, Interval, Lift, is_majority
 from skillc.text import count_of, one_line
 
 AGAINST = {WITHOUT: "without it", OLD: "with the old one"}
@@ -84,7 +84,8 @@ class Comparison(Lift):
             return f"no verdict: {self.withheld}"
         size = describe(self, signed=True)
         if self.effect is Effect.FEW:
-            enough = f"{self.needed} would show an effect of this size"
+            effect = "of this size" if abs(self.value or 0) >= RELEVANT else f"of {100 * RELEVANT:.0f} points"
+            enough = f"{self.needed} would show an effect {effect}"
             return f"too few cases to compare {unit} {AGAINST[other]} ({size}); {enough}"
         words = {Effect.HELPS: "it helps", Effect.HURTS: "it hurts", Effect.NONE: "no clear effect"}
         return f"{words[self.effect]}, compared {AGAINST[other]}: {size} of the {unit}"
@@ -208,9 +209,9 @@ class Evaluation:
         return tuple(AgentUnusable(each.agent, each.problem) for each in self.reports() if each.problem)
 
     def passes(self, threshold: float | None) -> bool:
-        """Return whether no score is below a threshold."""
+        """Return whether no score is below a threshold in percent."""
         scores = (score for report in self.reports() for score in report.scores())
-        return threshold is None or all(score >= threshold for score in scores)
+        return threshold is None or all(100 * score >= threshold for score in scores)
 
     def as_json(self) -> list[Any]:
         """Return what `--format json` prints."""

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean, stdev
@@ -125,18 +125,14 @@ def grading(record: Record) -> dict[str, Any]:
         "total": len(judged),
         "pass_rate": round(passed / len(judged), 4) if judged else None,
     }
-    skipped = [
-        {"text": grade.text, "reason": grade.evidence} for grade in record.grades if grade.passed is None
-    ]
+    skipped = [each for each in record.grades if each.passed is None]
+    errors = int(not record.answered)
     return {
         "expectations": judged,
         "assertion_results": judged,
         "summary": summary,
-        "skipped": skipped,
-        "execution_metrics": {
-            "total_tool_calls": record.calls,
-            "errors_encountered": int(not record.answered),
-        },
+        "skipped": [{"text": each.text, "reason": each.evidence} for each in skipped],
+        "execution_metrics": {"total_tool_calls": record.calls, "errors_encountered": errors},
         "timing": {"executor_duration_seconds": record.seconds},
     }
 
@@ -229,7 +225,13 @@ def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> d
         for record in records
     ]
     arms = [arm for arm in CONFIGURATIONS if any(record.arm == arm for record in records)]
-    summary = {CONFIGURATIONS[arm]: _summarise([r for r in records if r.arm == arm]) for arm in arms}
+    summary = {
+        CONFIGURATIONS[arm]: {
+            name: _spread([measure(record) for record in records if record.arm == arm])
+            for name, measure in _MEASURES.items()
+        }
+        for arm in arms
+    }
     metadata = {
         "skill_name": skill,
         "executor_model": next((record.model for record in records if record.model), None),
@@ -243,16 +245,15 @@ def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> d
     }
 
 
-def _summarise(records: Sequence[Record]) -> dict[str, Any]:
-    rates = [rate for record in records if (rate := grading(record)["summary"]["pass_rate"]) is not None]
-    return {
-        "pass_rate": _spread(rates),
-        "time_seconds": _spread([record.seconds for record in records]),
-        "tokens": _spread([record.tokens for record in records if record.tokens is not None]),
-    }
+_MEASURES: dict[str, Callable[[Record], float | None]] = {
+    "pass_rate": lambda record: grading(record)["summary"]["pass_rate"],
+    "time_seconds": lambda record: record.seconds,
+    "tokens": lambda record: record.tokens,
+}
 
 
-def _spread(values: Sequence[float]) -> dict[str, float] | None:
+def _spread(measured: Sequence[float | None]) -> dict[str, float] | None:
+    values = [value for value in measured if value is not None]
     if not values:
         return None
     deviation = stdev(values) if len(values) > 1 else 0.0

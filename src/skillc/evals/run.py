@@ -154,10 +154,10 @@ def _was_read(stage: Stage, skill: str) -> bool:
 
 def find_state(stage: Stage, skill: str) -> str | None:
     """Return what the agent of a stage lists of a skill, by `skc listing`; None where that is not known."""
-    if not stage.runner.build_target:
+    if not stage.runner.target:
         return None
     try:
-        agents = ask_skc(stage, "listing", "--agent", stage.runner.build_target)["agents"]
+        agents = ask_skc(stage, "listing", "--agent", stage.runner.target)["agents"]
     except SkillcError:
         return None
     skills = (each for agent in agents for each in agent["skills"])

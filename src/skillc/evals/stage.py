@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import skillc
@@ -25,16 +24,18 @@ from skillc import atomic, paths, tools as sandbox
 from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.places import remove_place
+from skillc.library import Skill
 from skillc.paths import CASES_FOLDER
 from skillc.setup import find_script
 from skillc.skills import SourceFile, list_tree, resolve_inside
 from skillc.skills.cases import Case
 
-WORK = "work"
 MAX_COPY = 50_000_000  # bytes of a skill of the library beside it; of a larger one, its SKILL.md is there
 BUILD_SECONDS = 120.0
 MAX_ANSWER = 8 << 20  # bytes that skc prints
 OWN_CODE = os.path.dirname(os.path.dirname(os.path.abspath(skillc.__file__)))  # which `skc show` needs, too
+
+_PLAIN = {"LANG": "C.UTF-8", "USER": "user", "SHELL": "/bin/sh", "TERM": "dumb"}
 
 
 def is_home_hidden() -> bool:
@@ -42,49 +43,25 @@ def is_home_hidden() -> bool:
     return sandbox.describe_sandbox()[0] == sandbox.BUBBLEWRAP
 
 
-@dataclass(frozen=True)
 class Stage:
-    """The folder of one run; `skills` is where the agent looks for skills."""
+    """The folder of one run: its home, where it works, the agent's own folder, and that for skills."""
 
-    root: str
-    runner: Runner
-    passed_on: Mapping[str, str]  # variables with credentials
-
-    @property
-    def work(self) -> str:
-        return os.path.join(self.root, WORK)
-
-    @property
-    def folder(self) -> str:
-        """The agent's own folder."""
-        return os.path.normpath(os.path.join(self.root, self.runner.folder))
-
-    @property
-    def skills(self) -> str:
-        return os.path.join(self.root, self.runner.skills)
+    def __init__(self, root: str, runner: Runner, passed_on: Mapping[str, str]) -> None:
+        self.root, self.runner = root, runner
+        self.work = os.path.join(root, "work")
+        self.folder = os.path.normpath(os.path.join(root, runner.folder))
+        self.skills = os.path.join(root, runner.skills)
+        script = find_script()
+        entries = [os.path.dirname(script)] if script else []
+        entries += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+        own = {runner.variable: self.folder} if runner.variable else {}
+        home = {"HOME": root, "PATH": os.pathsep.join(dict.fromkeys(entries))}
+        # The whole environment of the run; nothing else of the user's is in it.
+        self.env = {**home, **_PLAIN, **runner.environment, **passed_on, **own}
 
     def is_intact(self) -> bool:
         """Return whether its folders are no links, which may lead to the user's home."""
         return all(os.path.realpath(path) == path for path in (self.work, self.folder))
-
-    @cached_property
-    def env(self) -> dict[str, str]:
-        """The whole environment of the run; nothing else of the user's is in it."""
-        script = find_script()
-        entries = [os.path.dirname(script)] if script else []
-        entries += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
-        own = {self.runner.variable: self.folder} if self.runner.variable else {}
-        return {
-            "HOME": self.root,
-            "PATH": os.pathsep.join(dict.fromkeys(entries)),
-            "LANG": "C.UTF-8",
-            "USER": "user",
-            "SHELL": "/bin/sh",
-            "TERM": "dumb",
-            **self.runner.environment,
-            **self.passed_on,
-            **own,
-        }
 
     def launch(
         self, argv: tuple[str, ...], timeout: float, *, network: bool = True, reads: tuple[str, ...] = ()
@@ -109,14 +86,13 @@ class Stage:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Stages:
     """What all runs of a skill with an agent share."""
 
     place: str
     runner: Runner
-    name: str  # of the skill
-    source: str  # the skill, with its cases
+    skill: Skill
     library: Sequence[str]  # folders of the skills beside it
     credentials: Sequence[str]  # files
     passed_on: Mapping[str, str]
@@ -142,16 +118,16 @@ class Stages:
             with open(file, "rb") as source:
                 atomic.write(os.path.join(stage.folder, os.path.basename(file)), source.read(), private=True)
         for other in self.library:
-            if os.path.basename(other) != self.name:
+            if os.path.basename(other) != self.skill.name:
                 with suppress(OSError, SkillcError):  # one that can't be read is none for the agent either
                     copy_skill(other, os.path.join(stage.skills, os.path.basename(other)), MAX_COPY)
         if skill and self.raw:
-            copy_skill(skill, os.path.join(stage.skills, self.name))
+            copy_skill(skill, os.path.join(stage.skills, self.skill.name))
         elif skill:
-            copy_skill(skill, os.path.join(stage.root, paths.DIRECTORY, "skills", self.name))
-            ask_skc(stage, "build", self.name, "--target", self.runner.build_target or stage.skills)
+            copy_skill(skill, os.path.join(stage.root, paths.DIRECTORY, "skills", self.skill.name))
+            ask_skc(stage, "build", self.skill.name, "--target", self.runner.target or stage.skills)
         for file in case.files if case else ():
-            place = resolve_inside(self.source, file)
+            place = resolve_inside(self.skill.source, file)
             target = os.path.join(stage.work, os.path.basename(place))
             if os.path.isdir(place):
                 _copy_files(list_tree(place, hidden=True, strict=False)[0], target)

@@ -102,21 +102,15 @@ def _share(counts: Counts) -> float:
     return counts[0] / counts[1]
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerRates:
-    """How well a skill fires: by cases, each by the majority of its runs."""
+def trigger_rates(cases: Sequence[tuple[bool, bool]]) -> tuple[Estimate, Estimate, Estimate]:
+    """Return recall, precision and accuracy over cases: whether the skill should have fired, and did.
 
-    precision: Estimate  # of the cases in which it fired, those in which it should have
-    recall: Estimate  # of the cases in which it should have fired, those in which it did
-    accuracy: Estimate
-
-
-def trigger_rates(cases: Sequence[tuple[bool, bool]]) -> TriggerRates:
-    """Return the rates of cases, each as whether the skill should have fired, and whether it did."""
+    Recall is of the cases in which it should have, precision of those in which it did.
+    """
     hits = sum(should and did for should, did in cases)
-    return TriggerRates(
-        wilson(hits, sum(did for _, did in cases)),
+    return (
         wilson(hits, sum(should for should, _ in cases)),
+        wilson(hits, sum(did for _, did in cases)),
         wilson(sum(should == did for should, did in cases), len(cases)),
     )
 

@@ -10,19 +10,11 @@ from statistics import fmean
 from typing import Any
 
 from skillc.contract import extend
+from skillc.evals import statistics
 from skillc.evals.report import AGAINST, AgentReport, ArmResult, CaseResult, Comparison, Triggers, describe
 from skillc.evals.results import ARMS, OLD, WITH, WITHOUT, Record
 from skillc.evals.run import MEASURED, Outcome
-from skillc.evals.statistics import (
-    Counts,
-    is_majority,
-    paired_lift,
-    pass_all,
-    pass_at,
-    rate_of_runs,
-    trigger_rates,
-    wilson,
-)
+from skillc.evals.statistics import Counts, is_majority, paired_lift
 from skillc.skills.cases import Case
 from skillc.text import count_of
 
@@ -80,18 +72,19 @@ def _triggers(prompts: Sequence[Case], runs: Runs) -> Triggers | None:
     counts = [(case, count) for case, count in counts if count[1]]
     if not counts:
         return None
-    rates = trigger_rates([(bool(case.should_fire), is_majority(*count)) for case, count in counts])
-    fired = rate_of_runs([count for case, count in counts if case.should_fire])
+    outcomes = [(bool(case.should_fire), is_majority(*count)) for case, count in counts]
+    recall, precision, accuracy = statistics.trigger_rates(outcomes)
+    fired = statistics.rate_of_runs([count for case, count in counts if case.should_fire])
     return Triggers(
-        rates.recall.value,
-        rates.precision.value,
-        rates.recall.interval,
-        rates.precision.interval,
-        rates.accuracy.value,
+        recall.value,
+        precision.value,
+        recall.interval,
+        precision.interval,
+        accuracy.value,
         fired.value,
         fired.interval,
         len(counts),
-        (rates.recall, rates.precision, fired),
+        (recall, precision, fired),
     )
 
 
@@ -99,15 +92,15 @@ def _arm(arm: str, tasks: Sequence[Case], runs: Runs) -> ArmResult:
     own = [record for (_, name), records in runs.items() if name == arm for record in records]
     counts = [count for case in tasks if (count := _count_passed(case, runs[case.name, arm]))[1]]
     each = min((total for _, total in counts), default=0)
-    rate = wilson(sum(is_majority(*count) for count in counts), len(counts))
+    rate = statistics.wilson(sum(is_majority(*count) for count in counts), len(counts))
     return ArmResult(
         len(own),
         dict(sorted(Counter(record.outcome.value for record in own).items())),
         sum(not record.answered for record in own),
         rate.value,
         rate.interval,
-        pass_at(each, counts) if each else None,
-        pass_all(each, counts) if each else None,
+        statistics.pass_at(each, counts) if each else None,
+        statistics.pass_all(each, counts) if each else None,
         each,
         _mean(record.seconds for record in own),
         _mean(record.tokens for record in own),

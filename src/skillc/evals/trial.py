@@ -12,27 +12,15 @@ from math import inf
 from typing import Any
 
 from skillc.audit import JudgeFailed
-from skillc.errors import CannotRun, SkillcError
+from skillc.errors import CannotRun, SkillcError, unexpected
+from skillc.evals import results
 from skillc.evals.agents import Runner
 from skillc.evals.credentials import blot, credentials_of, find_secrets, is_secret
 from skillc.evals.graders import Grade, Work, grade
 from skillc.evals.judge import Ask, command_judge, judge, write_prompt
 from skillc.evals.places import open_place
 from skillc.evals.report import AgentReport
-from skillc.evals.results import (
-    OLD,
-    WITH,
-    WITHOUT,
-    Record,
-    benchmark,
-    cache_folder,
-    link_run,
-    run_folder,
-    use_run,
-    write_case,
-    write_json,
-    write_run,
-)
+from skillc.evals.results import OLD, WITH, WITHOUT, Record
 from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, run_agent
 from skillc.evals.stage import Stage, Stages, copy_skill, is_home_hidden
 from skillc.evals.summary import summarise
@@ -56,7 +44,7 @@ _CANARY = (
 class EvalOptions:
     """How skills are evaluated, as `skc eval` takes it."""
 
-    agents: str = ""
+    agent: str = ""  # names, with commas
     agent_command: str = ""
     fired: str = ""
     arms: tuple[str, ...] = ()
@@ -65,7 +53,7 @@ class EvalOptions:
     jobs: int = 2
     timeout: float = 300.0
     max_cost: float | None = None
-    cases: tuple[str, ...] = ()
+    case: tuple[str, ...] = ()
     only: str = ""
     model: str = ""
     judge_command: str = ""
@@ -107,29 +95,21 @@ class Trial:
         skill: Skill,
         runner: Runner,
         workspace: str,
-        results: str,
+        folder: str,
         options: EvalOptions,
         budget: Budget,
     ) -> None:
         self._here, self._skill, self._runner, self._options = here, skill, runner, options
-        self._workspace, self._results, self._budget = workspace, results, budget
+        self._workspace, self._folder, self._budget = workspace, folder, budget
         self._cancel = threading.Event()
         credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
         passed_on = credentials_of(runner, os.environ)
         self._secrets = find_secrets(passed_on, credentials)
-        self._stages = Stages(
-            place="",
-            runner=runner,
-            name=skill.name,
-            source=skill.source,
-            library=_find_library(runner) if options.library else (),
-            credentials=credentials,
-            passed_on=passed_on,
-            raw=options.raw,
-        )
+        library = _find_library(runner) if options.library else ()
+        self._stages = Stages("", runner, skill, library, credentials, passed_on, options.raw)
         self._canary = Job(Case("canary", _CANARY.format(name=skill.name), ""), WITH, 0)
         self._sources: dict[str, str] = {WITHOUT: ""}
-        self._digests: dict[str, str] = {WITHOUT: ""}
+        self.digests: dict[str, str] = {WITHOUT: ""}  # of the skill in each arm, without its cases
         self._listed: str | None = None  # how, by `skc listing`; the canary finds it
 
     def evaluate(self, cases: Sequence[Case]) -> AgentReport:
@@ -157,14 +137,11 @@ class Trial:
             "seen": self._runner.seen,
         }
         for job in jobs:
-            write_case(self._folder(job), cases.index(job.case) + 1, job.case)
-        write_json(self._results, "benchmark.json", benchmark(self._skill.name, records, cases))
+            results.write_case(self._folder_of(job), cases.index(job.case) + 1, job.case)
+        results.write_json(
+            self._folder, "benchmark.json", results.benchmark(self._skill.name, records, cases)
+        )
         return summarise(cases, records, facts, problem)
-
-    @property
-    def digest(self) -> str:
-        """The digest of the skill without its cases."""
-        return self._digests[WITH]
 
     def _prepare(self, cases: Sequence[Case]) -> list[str]:
         """Copy the skill for each arm, without its cases; return the arms."""
@@ -179,7 +156,7 @@ class Trial:
             else:
                 with fetch_old(self._skill, self._options.old, self._here.cwd) as old:
                     copy_skill(old, target)
-            self._sources[arm], self._digests[arm] = target, digest_skill(target).digest
+            self._sources[arm], self.digests[arm] = target, digest_skill(target).digest
         return arms
 
     def _try_harness(self) -> str | None:
@@ -214,13 +191,13 @@ class Trial:
     def _do(self, job: Job) -> Record | None:
         """Make one run, or take it from the cache; None where it may not be paid any more."""
         kept = self._kept(job)
-        record = None if self._options.again else use_run(kept)
+        record = None if self._options.again else results.use_run(kept)
         # Where the harness did not work, it may by now.
         if record is None or (job is self._canary and record.outcome is not Outcome.FIRED):
             if self._budget.is_spent():
                 return None
             record = self._make(job, kept)
-        link_run(kept, self._folder(job))
+        results.link_run(kept, self._folder_of(job))
         # It may have been made for another arm: the skill of a month ago is the old one of today.
         return replace(record, arm=job.arm)
 
@@ -238,11 +215,11 @@ class Trial:
                 work = Work(result.transcript, stage.work, self._skill.source, self._cancel)
                 grades = self._grade(job, work) if result.answered else ()
             except (OSError, SkillcError) as error:
-                result = RunResult(Outcome.ERROR, _reason(error))
+                result = RunResult(Outcome.ERROR, unexpected(error).message)
             if self._cancel.is_set():  # what was being graded was cut short
                 raise Cancelled
             record = self._record(job, result, grades)
-            write_run(kept, record, result.output, work, self._secrets)
+            results.write_run(kept, record, result.output, work, self._secrets)
         return record
 
     def _run(self, stage: Stage, case: Case, arm: str) -> RunResult:
@@ -303,10 +280,10 @@ class Trial:
             listed=self._listed,
         )
 
-    def _folder(self, job: Job) -> str:
+    def _folder_of(self, job: Job) -> str:
         if job is self._canary:
-            return os.path.join(self._results, "canary")
-        return run_folder(self._results, job.case, job.arm, job.number)
+            return os.path.join(self._folder, "canary")
+        return results.run_folder(self._folder, job.case, job.arm, job.number)
 
     def _kept(self, job: Job) -> str:
         """Return the folder of a run in the cache, by all that it depends on."""
@@ -314,7 +291,7 @@ class Trial:
         program = os.stat(os.path.realpath(runner.find_program()))
         settings = (value for name, value in self._stages.passed_on.items() if not is_secret(name))
         depends_on = (
-            *(self._digests[job.arm], self._skill.name, case, job.number),
+            *(self.digests[job.arm], self._skill.name, case, job.number),
             job.arm if any(grader.arms for grader in case.graders) else "",
             [_stamp(self._skill.source, name) for name in case.files],
             *(runner.agent, runner.command, runner.fired and runner.fired.pattern),
@@ -322,19 +299,12 @@ class Trial:
             *(options.model, options.judge_command, options.raw, sorted(settings)),
             [_stamp(path, SKILL_FILE) for path in self._stages.library],
         )
-        return cache_folder(self._workspace, repr(depends_on))
-
-
-def _reason(error: Exception) -> str:
-    """Return why a run could not be prepared."""
-    if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror or error}"
-    return str(error)
+        return results.cache_folder(self._workspace, repr(depends_on))
 
 
 def _find_library(runner: Runner) -> list[str]:
     """Return the folders of the other skills that the user's agent has; the first of a name counts."""
-    rule = read_rules().get(runner.build_target)
+    rule = read_rules().get(runner.target)
     found: dict[str, str] = {}
     for top in rule.user_folders() if rule else ():
         for name in list_names(top):

@@ -1,15 +1,19 @@
-"""Show an evaluation: as text, as Markdown, and as JUnit's XML for CI."""
+"""Show an evaluation: as text, as Markdown, as JUnit's XML for CI, and as one page for a browser."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from skillc import __version__, offline_page
 from skillc.evals.report import CELLS, AgentReport, ArmResult, CaseResult, Evaluation, describe
+from skillc.evals.statistics import Estimate, Lift
 from skillc.text import count_of, cut, one_line
 
 MAX_CASES = 40  # that are listed in text
+MAX_TEXT = 4000  # characters of a prompt, on the page
 MAX_REASONS = 5  # for which expectations were not judged
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -106,3 +110,30 @@ def _test(skill: str, case: CaseResult) -> str:
 def _quote(text: str) -> str:
     """Return an attribute's value, without the characters that XML can't hold."""
     return quoteattr(_NOT_XML.sub("", text))
+
+
+def html(evaluation: Evaluation) -> str:
+    """Return the page, without scripts and requests: verdicts, rates with their intervals, cases to open."""
+    names = ", ".join(dict.fromkeys(skill.skill for skill in evaluation.skills))
+    return offline_page.render_page(
+        os.path.join(os.path.dirname(__file__), "page.html"),
+        title=f"Evaluation of {names}",
+        skills=evaluation.skills,
+        columns=CELLS,
+        list_rates=_list_rates,
+        describe=describe,
+        max_text=MAX_TEXT,
+        maker=f"skillc {__version__}",
+    )
+
+
+def _list_rates(report: AgentReport) -> Iterator[tuple[str, Estimate | Lift, bool]]:
+    """Yield what is drawn: rates, and comparisons that have a verdict, which can be negative."""
+    if report.triggers is not None:
+        recall, precision, _ = report.triggers.rates
+        yield "fires where it should", recall, False
+        yield "is right where it fires", precision, False
+    yield from ((f"tasks done, {name}", arm.rate, False) for name, arm in report.arms.items())
+    for other, unit, comparison in report.comparisons():
+        if not comparison.withheld:
+            yield f"{unit}, with against {other}", comparison, True

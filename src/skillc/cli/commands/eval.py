@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from skillc import evals
-from skillc.cli import print_lines, show
+from skillc.cli import show
 from skillc.cli.approval import attended_workspace
-from skillc.cli.output import print_json
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -54,74 +55,51 @@ $ skc eval pdf --only triggers --threshold 80 --format junit > evals.xml
 
 
 def run(arguments: Arguments) -> int:
-    here, names = attended_workspace(arguments), arguments.texts("skill")
+    here, names, form = attended_workspace(arguments), arguments.texts("skill"), arguments.text("format")
     if names[0] == "init":
         if len(names) != 2:
             raise InvalidOption(f"'skc eval init' takes one skill; {see(COMMAND)}")
         draft = evals.draft_cases(here.locate(names[1], index=False), here.cwd)
         return show(arguments, draft, draft.lines())
-    form, threshold = arguments.text("format"), _number(arguments, "threshold", 100)
+    threshold, options = _number(arguments, "threshold", 100), _read_options(arguments)
     if arguments.has("free"):
-        return _rank(arguments, threshold)
+        if form not in ("text", "json", "sarif"):
+            raise InvalidOption(f"--free has no {form}; it prints text, json or sarif")
+        report = evals.rank_named(here, names, options)
+        show(arguments, report.as_sarif(here.cwd) if form == "sarif" else report, report.lines())
+        return 0 if report.passes(threshold) else 1
     if form == "sarif":
         raise InvalidOption(
             "--format sarif goes with --free; a report of runs is text, json, junit, markdown or html"
         )
-    result = here.evaluate(names, _read_options(arguments))
-    if form in ("json", "object"):
-        print_json(result.as_json() if form == "json" else {"skills": result.as_json()})
-    elif form == "text":
-        print_lines(evals.text_lines(result))
-    else:
+    result = here.evaluate(names, options)
+    if form in ("junit", "markdown", "html"):
         print({"junit": evals.junit, "markdown": evals.markdown, "html": evals.html}[form](result), end="")
+    else:
+        value = result.as_json()
+        show(arguments, {"skills": value} if form == "object" else value, evals.text_lines(result))
     here.tell((), result.failures)
     if not result.is_measured:
         return NOT_MEASURED
-    return 0 if result.passes(None if threshold is None else threshold / 100) else 1
-
-
-def _rank(arguments: Arguments, threshold: float | None) -> int:
-    here, form = attended_workspace(arguments), arguments.text("format")
-    if form not in ("text", "json", "sarif"):
-        raise InvalidOption(f"--free has no {form}; it prints text, json or sarif")
-    options = evals.EvalOptions(cases=tuple(arguments.texts("case")), only=evals.TRIGGERS)
-    report = evals.rank_named(here, arguments.texts("skill"), options)
-    if form == "sarif":
-        print_json(report.as_sarif(here.cwd))
-    else:
-        show(arguments, report, report.lines())
-    score = report.score()
-    return 1 if threshold is not None and score is not None and 100 * score < threshold else 0
+    return 0 if result.passes(threshold) else 1
 
 
 def _read_options(arguments: Arguments) -> evals.EvalOptions:
-    def text(name: str) -> str:
-        return arguments.optional(name) or ""
-
+    texts = ("agent", "agent_command", "fired", "old", "only", "model", "judge_command", "workspace")
+    given: dict[str, Any] = {name: arguments.optional(name) or "" for name in texts}
+    given |= {name: arguments.count(name) for name in ("runs", "jobs", "timeout")}
+    given |= {name: arguments.has(name) for name in ("raw", "resume", "again")}
+    given |= {name: tuple(arguments.texts(name)) for name in ("case", "credentials")}
+    arms = (arguments.optional("arms") or "").replace(" ", "").split(",")
     return evals.EvalOptions(
-        agents=text("agent"),
-        agent_command=text("agent_command"),
-        fired=text("fired"),
-        arms=tuple(filter(None, text("arms").replace(" ", "").split(","))),
-        old=text("old"),
-        runs=arguments.count("runs") or 3,
-        jobs=arguments.count("jobs") or 2,
-        timeout=float(arguments.count("timeout") or 300),
-        max_cost=_number(arguments, "max_cost", 1e6),
-        cases=tuple(arguments.texts("case")),
-        only=text("only"),
-        model=text("model"),
-        judge_command=text("judge_command"),
+        arms=tuple(filter(None, arms)),
+        max_cost=_number(arguments, "max_cost", 1_000_000),
         library=arguments.text("library") == "installed",
-        raw=arguments.has("raw"),
-        resume=arguments.has("resume"),
-        again=arguments.has("again"),
-        workspace=text("workspace"),
-        credentials=tuple(arguments.texts("credentials")),
+        **given,
     )
 
 
-def _number(arguments: Arguments, name: str, limit: float) -> float | None:
+def _number(arguments: Arguments, name: str, limit: int) -> float | None:
     """Return the number of an option; raises InvalidOption for anything else."""
     text = arguments.optional(name)
     if text is None:
@@ -131,5 +109,5 @@ def _number(arguments: Arguments, name: str, limit: float) -> float | None:
     except ValueError:
         number = -1.0
     if not 0 <= number <= limit:
-        raise InvalidOption(f"--{name.replace('_', '-')} takes a number from 0 to {limit:g}, not '{text}'")
+        raise InvalidOption(f"--{name.replace('_', '-')} takes a number from 0 to {limit:,}, not '{text}'")
     return number
