@@ -43,6 +43,8 @@ def test_chains() -> None:
     assert judge(LEAF, no_authority, ROOT) == UNRELATED
     old = certify("Middle", MIDDLE_KEY, "Root", ROOT_KEY, is_authority=True, days=OLD)
     assert judge(LEAF, old) == EXPIRED
+    young = certify("Middle", MIDDLE_KEY, "Root", ROOT_KEY, is_authority=True, days=(-20, 300))
+    assert judge(certify("Signer", KEY, "Middle", MIDDLE_KEY, days=OLD), young) == EXPIRED
     assert judge(LEAF, MIDDLE, root=certify("Root", ROOT_KEY, is_authority=True, days=OLD)) == EXPIRED
 
 

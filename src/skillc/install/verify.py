@@ -25,6 +25,7 @@ from skillc.install.state import find_version, installed_versions, is_exact, rea
 from skillc.library import is_path, locate_skill
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.origins import (
+    BROKEN,
     NONE,
     NOT_SAFE,
     Signature,
@@ -131,7 +132,8 @@ class LockProblems:
         if self.is_of_lock and not self.problems:
             yield "Every file is what the lock says."
         signed = [each for each in self.skills if each.signature.state != NONE]
-        yield from (each.line for each in (self.skills if self.is_named else signed))
+        shown = self.skills if self.is_named else signed
+        yield from (each.line for each in shown if each.signature.state != BROKEN)  # which is a problem
         if signed:
             rest = len(self.skills) - len(signed)
             yield (
@@ -144,7 +146,7 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
 
     With names, of these skills alone; of a path, which no lock has to know, just by whom it is signed.
     """
-    folders = [name for name in names if is_path(name)]
+    folders = [name for name in names if is_path(name) or _is_folder(name, here.cwd)]
     skills = [name for name in names if name not in folders]
     result = LockProblems((), is_of_lock=False)
     if skills or not names:
@@ -158,6 +160,11 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
         problems = _judge(skill.name, (skill.source,), verified.signature, trust)
         result = replace(result, problems=(*result.problems, *problems), skills=(*result.skills, verified))
     return replace(result, is_named=bool(names))
+
+
+def _is_folder(name: str, cwd: str) -> bool:
+    """Return whether a name such as skills/pdf is a folder here: no entry of a lock has a slash."""
+    return "/" in name and os.path.isdir(os.path.join(cwd, name))
 
 
 def _check_signer(name: str, folder: str, trust: Trust, digest: str = "") -> VerifiedSkill:

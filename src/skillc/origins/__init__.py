@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from skillc.origins.sign import find_digest, sign_skill
     from skillc.origins.signature import (
+        BROKEN,
         NONE,
         NOT_SAFE,
         UNSIGNED,

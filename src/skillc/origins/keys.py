@@ -174,8 +174,10 @@ def identify(chain: Sequence[bytes], roots: Roots, now: datetime | None = None) 
         key, name = _require_curve(leaf.public_key(), BrokenSignature), _name_of(leaf)
         _require_signing(leaf)
         top = [others[-1] if others else leaf]
+        # Authorities may have a younger certificate than the signer.
+        begin = max(each.not_valid_before_utc for each in (leaf, *others))
         for certificates, is_known in ((roots.certificates, True), (top, False)):
-            for time in (now, leaf.not_valid_before_utc):
+            for time in (now, begin):
                 if root := _find_root(leaf, others, certificates, time):
                     is_expired = time != now
                     reasons = [] if is_known else ["its root is not among those of [trust] roots"]

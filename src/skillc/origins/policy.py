@@ -23,7 +23,7 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
-from skillc.origins.signature import BROKEN, NONE, REGISTRY, VALID, Signature
+from skillc.origins.signature import BROKEN, NONE, NOT_SAFE, REGISTRY, VALID, Signature
 from skillc.settings import MAX_FILE, parse_toml
 from skillc.spelling import near_miss
 from skillc.surface import Person
@@ -164,7 +164,8 @@ def require_same(
     change = describe_change(pin, signature)
     if not change or accept:
         return
-    if person.can_answer and person.confirm(one_line(f"'{skill}': {change}"), "Take it all the same?"):
+    text = one_line(f"'{skill}': {change}. {NOT_SAFE}")
+    if person.can_answer and person.confirm(text, "Take it all the same?"):
         return
     raise SignerRefused(skill, change, f"hint: ask its author why; {OPTION} takes it")
 
