@@ -165,6 +165,25 @@ def test_add_brings_along(world: World, needy: str) -> None:
     assert world.json("remove", "pdf", "--yes")["removed"][0]["requiredBy"] == ["report"]
 
 
+def test_conflicts(world: World) -> None:
+    """[SURFACES: Requirements] add and doctor tell other versions than are asked for, by what a skill says of
+    itself where its origin has no versions, and circles; nothing is solved."""
+    needs = {"report": "skills: [pdf@^2, chart]", "pdf": "", "chart": "skills: [report]"}
+    for name, requires in needs.items():
+        front = f"metadata:\n  version: 1.4.0\n  requires: {{{requires}}}\n"
+        write(world.root / "outside" / name, front)
+    stderr = world.ok("add", str(world.root / "outside/report"), "--yes").stderr
+    assert "W104" in stderr
+    assert "'report' needs 'pdf@^2', and 1.4.0 is installed" in stderr
+    assert "'report' needs itself, by way of chart" in stderr
+    checks = json.loads(world.skc("doctor", "--format", "json").stdout)["checks"]
+    messages = [each["message"] for each in checks if each["name"] == "needs"]
+    assert "'report' needs 'pdf@^2', and 1.4.0 is installed" in messages
+    assert any("'chart' needs 'report' needs 'chart'" in message for message in messages)
+    parts = {each["name"]: each for each in world.json("lock", "export")["components"]}
+    assert (parts["pdf"]["version"], parts["pdf"]["purl"]) == ("1.4.0", "pkg:generic/pdf@1.4.0")
+
+
 @pytest.mark.slow
 def test_a_plugin_around_skills(world: World, origin: Origin) -> None:
     """[SURFACES: Requirements] What the plugin needs which a skill is part of is shown, and kept in the lock:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from skillc.errors import SkillcError, warning
 from skillc.install.address import parse_origin
-from skillc.install.needs import read_installed
+from skillc.install.needs import describe, read_installed
 from skillc.install.offers import Offer, OfferMaker, check_names
 from skillc.install.origin import OURS
 from skillc.origins import Installed, RequiredSkill, find_cycle, find_unmet
@@ -40,9 +40,9 @@ def bring_along(maker: OfferMaker, offers: list[Offer], *, yes: bool, dry_run: b
 
 
 def _describe_offer(offer: Offer) -> Installed:
-    inside = offer.candidate.inside
-    source = f"{offer.source}/{inside}" if inside else offer.source
-    return Installed(offer.id, source, offer.version, offer.requirements)
+    candidate = offer.candidate
+    source = f"{offer.source}/{candidate.inside}" if candidate.inside else offer.source
+    return describe(offer.id, candidate.folder, source, offer.version, candidate.requires)
 
 
 def _find_required(maker: OfferMaker, required: RequiredSkill, offer: Offer) -> list[Offer]:

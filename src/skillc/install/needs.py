@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from skillc.origins import (
     make_document,
     read_requirements,
 )
-from skillc.skills.document import Metadata, parse, read_main_file, read_metadata
+from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.surface import Here
 from skillc.text import one_line
 
@@ -46,51 +46,44 @@ class Reasons:
 
 def read_installed(root: str) -> list[Installed]:
     """Return the skills of a store as requirements look at them, also those that no lock has."""
-    entries = read_lock(root)
-    return [_describe(skill, entries.get(skill.name)) for skill in _skills_of(root)]
-
-
-def _skills_of(root: str) -> Iterator[Skill]:
-    real = os.path.realpath(root)
-    return (skill for skill in stored_skills(root) if os.path.realpath(skill.root) == real)
+    entries, real = read_lock(root), os.path.realpath(root)
+    skills = [skill for skill in stored_skills(root) if os.path.realpath(skill.root) == real]
+    return [_describe(skill, entries.get(skill.name)) for skill in skills]
 
 
 def _describe(skill: Skill, entry: LockEntry | None) -> Installed:
-    source = entry.text("source") if entry else ""
-    path = os.path.dirname(entry.text("skillPath")) if entry else ""
-    version = entry.own_text("version") if entry else ""
-    whole = f"{source}/{path}" if path else source
-    requirements = read_requirements(skill.source, entry.requires if entry else ())
-    return Installed(skill.segment, whole, version or _own_version(skill), requirements)
+    if entry is None:
+        return describe(skill.segment, skill.source)
+    inside = os.path.dirname(entry.text("skillPath"))
+    source = f"{entry.text('source')}/{inside}" if inside else entry.text("source")
+    return describe(skill.segment, skill.source, source, entry.own_text("version"), entry.requires)
 
 
-def _own_version(skill: Skill) -> str:
-    """Return the version that a skill says of itself; empty where it says none."""
-    metadata = _fields(skill.source).get("metadata")
-    version = metadata.get("version") if isinstance(metadata, dict) else None
-    return str(version) if isinstance(version, str | int | float) and not isinstance(version, bool) else ""
+def describe(
+    name: str, folder: str, source: str = "", version: str = "", requires: Iterable[str] = ()
+) -> Installed:
+    """Return a skill as requirements look at it; without a `version`, that which it says of itself."""
+    if not version:
+        metadata = _read_fields(folder).get("metadata")
+        own = metadata.get("version") if isinstance(metadata, dict) else None
+        version = str(own) if isinstance(own, str | int | float) and not isinstance(own, bool) else ""
+    return Installed(name, source, version, read_requirements(folder, requires))
 
 
-def _read(folder: str) -> Metadata | None:
+def _read_fields(folder: str) -> Mapping[str, Any]:
+    """Return the frontmatter of a skill; an empty one where it can't be read."""
     try:
-        return read_metadata(parse(read_main_file(folder)), os.path.basename(folder))
+        return read_metadata(parse(read_main_file(folder)), os.path.basename(folder)).fields
     except (SkillcError, OSError):
-        return None
-
-
-def _fields(folder: str) -> Mapping[str, Any]:
-    metadata = _read(folder)
-    return metadata.fields if metadata else {}
+        return {}
 
 
 def find_reasons(here: Here, name: str, *, is_global: bool = False) -> Reasons:
     """Return which installed skills need one; raises SkillNotFound."""
     skill = resolve_installed(name, here.cwd)
     root = paths.require_home() if is_global else skill.root
-    skills = read_installed(root)
-    own = next((each for each in skills if each.name == skill.segment), None)
     entry = read_lock(root).get(skill.segment)
-    requirers = find_requirers(skills, skill.segment, own.source if own else "")
+    requirers = find_requirers(read_installed(root), skill.segment)
     return Reasons(skill.name, tuple(requirers), tuple(entry.required_by if entry else ()))
 
 
@@ -105,14 +98,14 @@ def export_parts(here: Here, *, is_global: bool = False) -> dict[str, Any]:
 
 def _make_part(root: str, entry: LockEntry, skills: Mapping[str, Installed]) -> Part:
     folder = store_folder(root, entry.name)
-    metadata, skill = _read(folder), skills.get(entry.name)
+    fields, skill = _read_fields(folder), skills.get(entry.name)
     needs = [each.short_name for each in skill.requirements.skills] if skill else []
     return Part(
         entry.name,
-        metadata.description if metadata else "",
-        entry.own_text("version") or entry.text("ref"),
+        str(fields.get("description") or ""),
+        (skill.version if skill else "") or entry.text("ref"),
         entry.content,
-        find_licence(folder, metadata.fields.get("license") if metadata else None),
+        find_licence(folder, fields.get("license")),
         entry.text("source"),
         entry.text("source") if entry.text("sourceType") == "github" else "",
         os.path.dirname(entry.text("skillPath")),

@@ -161,9 +161,7 @@ def _find_requirers(skills: Sequence[Skill | Ghost]) -> dict[str, tuple[str, ...
     requirers: dict[str, tuple[str, ...]] = {}
     for skill in skills:
         if isinstance(skill, Skill):
-            there = roots[skill.root]
-            own = next((each.source for each in there if each.name == skill.segment), "")
-            names = find_requirers(there, skill.segment, own)
+            names = find_requirers(roots[skill.root], skill.segment)
             requirers[skill.source] = tuple(name for name in names if name not in gone)
     return requirers
 

@@ -297,8 +297,9 @@ def find_unmet(skills: Iterable[Installed]) -> list[Unmet]:
     return unmet
 
 
-def find_requirers(skills: Iterable[Installed], name: str, source: str) -> list[str]:
-    """Return the skills that need one that is installed under a name, from a source."""
+def find_requirers(skills: Sequence[Installed], name: str) -> list[str]:
+    """Return the skills that need one that is installed under a name."""
+    source = next((each.source for each in skills if each.name == name), "")
     return sorted(
         skill.name
         for skill in skills
