@@ -419,7 +419,7 @@ def test_fifty_threads_make_one_fetch(origin: Origin, server: Server, cache: Pat
 def test_threads_share_a_failure(origin: Origin, server: Server, cache: Path) -> None:
     """[D29] those that wait for a clone that fails don't each try it again."""
     server.fault = "hang"
-    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=1.5))
+    source = GitSkillSource(GitSkillConfig(server.url, cache_dir=cache, time_out=0.8))
     barrier = threading.Barrier(20)
 
     def ask(_: int) -> str:

@@ -212,7 +212,7 @@ def test_lies_about_the_list(served: Path, world: World, lie: str) -> None:
 @pytest.mark.slow
 def test_a_server_that_says_nothing(served: Path) -> None:
     """[SEP-2640: host] [D27] time is bounded, and the process is gone afterwards."""
-    own = source(served, "silent", time_out=1.5)
+    own = source(served, "silent", time_out=0.5)
     with pytest.raises(RepositoryUnavailable, match="no whole answer"):
         run(own.list())
     assert _processes(served) == []

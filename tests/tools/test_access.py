@@ -374,7 +374,7 @@ def test_the_users_own_store_is_not_opened(bare: Bench) -> None:
 SHARED_MEMORY = """
 import mmap, time
 keep = mmap.mmap(-1, 9 << 30, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | 0x4000)
-time.sleep(5)
+time.sleep(3)
 print("kept")
 """
 HIDDEN_MEMORY = """

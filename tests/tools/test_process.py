@@ -144,12 +144,12 @@ def test_what_can_not_be_started(bench: Bench) -> None:
 @pytest.mark.slow
 def test_time_out(bench: Bench) -> None:
     """[D44] [TOOLS §5.3] [TOOLS §9.3] at the time-out it is asked to end, and what it said is kept."""
-    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=2)
+    found = bench.sh("trap 'echo asked; exit 0' TERM; echo begun; sleep 60 & wait", timeout=1)
     assert found.output == "begun\nasked\n"
     assert (found.success, found.exit_code) == (False, None)
-    assert found.error == "timed out after 2 s"
+    assert found.error == "timed out after 1 s"
     assert found.interruption is not None
-    assert found.interruption.line() == "error[E065]: timed out after 2 s"
+    assert found.interruption.line() == "error[E065]: timed out after 1 s"
     assert found.as_json()["code"] == "E065"
 
 
