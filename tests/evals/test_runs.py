@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -348,6 +349,13 @@ def test_the_budget(world: World) -> None:
         [report] = report_of(world, words, "--runs", "1", "--jobs", "1", "--max-cost", "1.4")["agents"]
         # The request for the skill costs as much as a run.
         assert (report["arms"]["with"]["runs"], report["not_run"]) == (2, 4)
+        other = world.skill("other", store=world.root)
+        shutil.copytree(world.store / NAME / "evals", other / "evals")
+        run = world.skc(*words, str(other), "--max-cost", "0.1", "--again", "--format", "json")
+        assert [skill["agents"][0]["summary"] for skill in json.loads(run.stdout)] == [
+            "not measured: no run was made",  # but for the request for the skill
+            "not measured: --max-cost was reached before it was tried",
+        ]
         words[3] = "codex"
         assert "does not tell what a run costs" in world.fails("E100", *words, "--max-cost", "1").stderr
 

@@ -198,6 +198,7 @@ def test_more_words_of_nvidia(tmp_path: Path) -> None:
         ("a.json", b"[1]", "neither an object nor text"),
         ("a.json", b'[{"id": 1}]', "has no prompt"),
         ("a.json", b'[{"prompt": "TODO: later"}]', "still to be written"),
+        ("a.csv", b"prompt,should_trigger\nFill it,perhaps", "neither true nor false"),
         ("a.jsonl", b'{"prompt": "x"', "line 1"),
         ("a.yaml", b"a: [", "can't be read"),
         ("a.csv", b"", "no list of cases"),

@@ -116,7 +116,7 @@ class Trial:
         """Run all cases; the report says so where the harness does not work here."""
         with open_place(self._workspace) as place:
             self._stages = replace(self._stages, place=place)
-            arms = self._prepare(cases)
+            arms, problem = self._prepare(cases), self._try_harness()
             jobs = [
                 Job(case, arm, number)
                 for number in range(1, self._options.runs + 1)
@@ -124,9 +124,8 @@ class Trial:
                 for arm in arms
                 if number <= (case.runs or self._options.runs) and (case.graders or arm != WITHOUT)
             ]
-            problem = self._try_harness()
-            jobs = [] if problem is not None else jobs
-            records = self._run_all(jobs)
+            jobs = jobs if problem is None else []
+            records = self._run_all(jobs) if jobs else []
         facts = {
             "agent": self._runner.agent,
             "version": next((record.version for record in records if record.version), None),
@@ -136,7 +135,7 @@ class Trial:
             "not_run": len(jobs) - len(records),
             "seen": self._runner.seen,
         }
-        for job in jobs:
+        for job in (job for job in jobs if job.number == 1):
             results.write_case(self._folder_of(job), cases.index(job.case) + 1, job.case)
         results.write_json(
             self._folder, "benchmark.json", results.benchmark(self._skill.name, records, cases)

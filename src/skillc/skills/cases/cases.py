@@ -100,6 +100,7 @@ _SENTENCES = (
     *("expectations", "assertions", "expected_behavior", "expected_behaviors", "expected_behaviour"),
     *("criteria", "checks", "graders"),
 )
+_YES, _NO = ("true", "1", "yes", "y"), ("false", "0", "no", "n")
 _EXPECTED = ("expected_output", "ground_truth", "expected", "reference")
 _FILES = ("files", "input_files", "fixtures")
 _LISTS = (
@@ -207,7 +208,7 @@ def _list_items(value: Any) -> Iterator[tuple[Any, bool | None]]:
 
 
 def read_case(entry: Mapping[str, Any], skill: str, file: str, name: str) -> Case:
-    """Return one case of any dialect; raise ValueError for one without a prompt."""
+    """Return one case of any dialect; raise ValueError for one that can't be run."""
     prompt = get(entry, _PROMPT)
     if not isinstance(prompt, str) or not prompt.strip():
         raise ValueError("has no prompt")
@@ -238,10 +239,11 @@ def read_case(entry: Mapping[str, Any], skill: str, file: str, name: str) -> Cas
 def _read_should(entry: Mapping[str, Any], skill: str) -> bool | None:
     """Return whether the skill should fire: said so, or by the name of the skill that is expected."""
     said = get(entry, _SHOULD)
-    if isinstance(said, bool):
-        return said
     if isinstance(said, int | str) and str(said).strip():
-        return str(said).strip().lower() in ("1", "true", "yes", "y")
+        word = str(said).strip().lower()
+        if word not in _YES + _NO:
+            raise ValueError(f"says neither true nor false of whether the skill should fire: '{word[:40]}'")
+        return word in _YES
     for key in ("expected_skill", "expected_skills"):
         if key in entry:
             if _names(entry[key], skill):
