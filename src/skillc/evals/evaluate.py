@@ -47,7 +47,7 @@ def evaluate_skills(here: Here, names: Sequence[str], options: EvalOptions) -> E
         for runner in runners:
             # Agents have folders of their own where there are several.
             folder = os.path.join(iteration, runner.agent) if len(runners) > 1 else iteration
-            trial = Trial(here, skill, runner, workspace, folder, options, budget)
+            trial = Trial(here, skill, runner, options, budget, workspace, folder)
             reports.append(trial.evaluate(chosen))
         found = tuple(case for report in reports for case in report.cases)
         skills.append(SkillReport(skill.name, trial.digests[WITH], tuple(reports), found, iteration))

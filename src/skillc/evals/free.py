@@ -89,22 +89,16 @@ class FreeReport(Result):
 
     def as_sarif(self, cwd: str) -> dict[str, Any]:
         """Return the prompts that do not lead where they should, as code scanners read them."""
-        rule = sarif.describe_rule(
-            "EVAL1", "trigger-rank", "Prompts lead to the skill that they are for", "warning"
-        )
-        results = [
-            sarif.describe_result(
-                "EVAL1",
-                0,
-                "warning",
-                f"{case.case}: {case.describe()}",
+        text = "Prompts lead to the skill that they are for"
+        rule = sarif.describe_rule("EVAL1", "trigger-rank", text, "warning")
+        wrong = ((each, case) for each in self.skills for case in each.cases if not case.is_right)
+        results = []
+        for each, case in wrong:
+            uri, message = (
                 sarif.file_uri(f"{each.source}/{case.file}", cwd),
-                1,
+                f"{case.case}: {case.describe()}",
             )
-            for each in self.skills
-            for case in each.cases
-            if not case.is_right
-        ]
+            results.append(sarif.describe_result("EVAL1", 0, "warning", message, uri, 1))
         return sarif.render_log("skc eval --free", [rule], results)
 
 

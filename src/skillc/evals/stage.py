@@ -25,6 +25,7 @@ from skillc.errors import SkillcError
 from skillc.evals.agents import Runner
 from skillc.evals.places import remove_place
 from skillc.library import Skill
+from skillc.listing import read_rules
 from skillc.paths import CASES_FOLDER
 from skillc.setup import find_script
 from skillc.skills import SourceFile, list_tree, resolve_inside
@@ -176,3 +177,14 @@ def _copy_files(files: Iterable[SourceFile], target: str) -> None:
         place = os.path.join(target, file.name)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         shutil.copy(file.path, place)
+
+
+def find_library(runner: Runner) -> list[str]:
+    """Return the folders of the other skills that the user's agent has; the first of a name counts."""
+    rule = read_rules().get(runner.target)
+    found: dict[str, str] = {}
+    for top in rule.user_folders() if rule else ():
+        for name in paths.list_names(top):
+            if os.path.isfile(os.path.join(top, name, paths.SKILL_FILE)):
+                found.setdefault(name, os.path.join(top, name))
+    return list(found.values())

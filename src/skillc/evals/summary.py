@@ -93,19 +93,14 @@ def _arm(arm: str, tasks: Sequence[Case], runs: Runs) -> ArmResult:
     counts = [count for case in tasks if (count := _count_passed(case, runs[case.name, arm]))[1]]
     each = min((total for _, total in counts), default=0)
     rate = statistics.wilson(sum(is_majority(*count) for count in counts), len(counts))
+    chances = (statistics.pass_at(each, counts), statistics.pass_all(each, counts)) if each else (None, None)
+    outcomes = dict(sorted(Counter(record.outcome.value for record in own).items()))
+    unanswered = sum(not record.answered for record in own)
+    seconds, tokens = _mean(record.seconds for record in own), _mean(record.tokens for record in own)
+    cost = _mean((record.cost for record in own), 4)
+    interval = rate.interval
     return ArmResult(
-        len(own),
-        dict(sorted(Counter(record.outcome.value for record in own).items())),
-        sum(not record.answered for record in own),
-        rate.value,
-        rate.interval,
-        statistics.pass_at(each, counts) if each else None,
-        statistics.pass_all(each, counts) if each else None,
-        each,
-        _mean(record.seconds for record in own),
-        _mean(record.tokens for record in own),
-        _mean((record.cost for record in own), 4),
-        rate,
+        len(own), outcomes, unanswered, rate.value, interval, *chances, each, seconds, tokens, cost, rate
     )
 
 
@@ -143,16 +138,11 @@ def _compare(
 
 def _case(agent: str, case: Case, runs: Runs) -> CaseResult:
     arms = {arm: runs[case.name, arm] for arm in ARMS if runs[case.name, arm]}
+    outcomes = {arm: Counter(record.outcome.value for record in records) for arm, records in arms.items()}
+    passed = {arm: count for arm in arms if (count := _count_passed(case, arms[arm]))[1]}
     reasons = dict.fromkeys(record.reason for records in arms.values() for record in records)
-    return CaseResult(
-        case.name,
-        agent,
-        case.prompt,
-        case.should_fire,
-        {arm: Counter(record.outcome.value for record in records) for arm, records in arms.items()},
-        {arm: count for arm in arms if (count := _count_passed(case, arms[arm]))[1]},
-        tuple(filter(None, reasons)),
-    )
+    problems = tuple(filter(None, reasons))
+    return CaseResult(case.name, agent, case.prompt, case.should_fire, outcomes, passed, problems)
 
 
 def _write_summary(report: AgentReport) -> str:

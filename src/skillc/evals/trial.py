@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -22,13 +22,12 @@ from skillc.evals.places import open_place
 from skillc.evals.report import AgentReport
 from skillc.evals.results import OLD, WITH, WITHOUT, Record
 from skillc.evals.run import Cancelled, Outcome, RunResult, find_state, run_agent
-from skillc.evals.stage import Stage, Stages, copy_skill, is_home_hidden
+from skillc.evals.stage import Stage, Stages, copy_skill, find_library, is_home_hidden
 from skillc.evals.summary import summarise
 from skillc.evals.transcripts import Transcript
 from skillc.install import fetch_old
 from skillc.library import Skill
-from skillc.listing import read_rules
-from skillc.paths import SKILL_FILE, list_names
+from skillc.paths import SKILL_FILE
 from skillc.skills import digest_skill
 from skillc.skills.cases import SENTENCE, Case
 from skillc.surface import Here
@@ -86,89 +85,89 @@ class Job:
     number: int
 
 
+@dataclass(slots=True)
 class Trial:
-    """One skill and one agent: what all of their runs share."""
+    """One skill and one agent: what all of their runs share; `folder` is for their results."""
 
-    def __init__(
-        self,
-        here: Here,
-        skill: Skill,
-        runner: Runner,
-        workspace: str,
-        folder: str,
-        options: EvalOptions,
-        budget: Budget,
-    ) -> None:
-        self._here, self._skill, self._runner, self._options = here, skill, runner, options
-        self._workspace, self._folder, self._budget = workspace, folder, budget
-        self._cancel = threading.Event()
+    here: Here
+    skill: Skill
+    runner: Runner
+    options: EvalOptions
+    budget: Budget
+    workspace: str
+    folder: str
+    cancel: threading.Event = field(default_factory=threading.Event)
+    digests: dict[str, str] = field(default_factory=lambda: {WITHOUT: ""})  # of the skill, without its cases
+    sources: dict[str, str] = field(default_factory=lambda: {WITHOUT: ""})  # copies of it, in each arm
+    listed: str | None = None  # how, by `skc listing`; the canary finds it
+    secrets: tuple[str, ...] = ()
+    stages: Stages = field(init=False)
+    canary: Job = field(init=False)
+
+    def __post_init__(self) -> None:
+        skill, runner, options = self.skill, self.runner, self.options
         credentials = [os.path.abspath(os.path.expanduser(file)) for file in options.credentials]
         passed_on = credentials_of(runner, os.environ)
-        self._secrets = find_secrets(passed_on, credentials)
-        library = _find_library(runner) if options.library else ()
-        self._stages = Stages("", runner, skill, library, credentials, passed_on, options.raw)
-        self._canary = Job(Case("canary", _CANARY.format(name=skill.name), ""), WITH, 0)
-        self._sources: dict[str, str] = {WITHOUT: ""}
-        self.digests: dict[str, str] = {WITHOUT: ""}  # of the skill in each arm, without its cases
-        self._listed: str | None = None  # how, by `skc listing`; the canary finds it
+        self.secrets = find_secrets(passed_on, credentials)
+        library = find_library(runner) if options.library else ()
+        self.stages = Stages("", runner, skill, library, credentials, passed_on, options.raw)
+        self.canary = Job(Case("canary", _CANARY.format(name=skill.name), ""), WITH, 0)
 
     def evaluate(self, cases: Sequence[Case]) -> AgentReport:
         """Run all cases; the report says so where the harness does not work here."""
-        with open_place(self._workspace) as place:
-            self._stages = replace(self._stages, place=place)
+        with open_place(self.workspace) as place:
+            self.stages = replace(self.stages, place=place)
             arms, problem = self._prepare(cases), self._try_harness()
             jobs = [
                 Job(case, arm, number)
-                for number in range(1, self._options.runs + 1)
+                for number in range(1, self.options.runs + 1)
                 for case in cases
                 for arm in arms
-                if number <= (case.runs or self._options.runs) and (case.graders or arm != WITHOUT)
+                if number <= (case.runs or self.options.runs) and (case.graders or arm != WITHOUT)
             ]
             jobs = jobs if problem is None else []
             records = self._run_all(jobs) if jobs else []
         facts = {
-            "agent": self._runner.agent,
+            "agent": self.runner.agent,
             "version": next((record.version for record in records if record.version), None),
-            "model": next((record.model for record in records if record.model), self._options.model or None),
-            "listed": self._listed,
+            "model": next((record.model for record in records if record.model), self.options.model or None),
+            "listed": self.listed,
             "home_hidden": is_home_hidden(),
             "not_run": len(jobs) - len(records),
-            "seen": self._runner.seen,
+            "seen": self.runner.seen,
         }
         for job in (job for job in jobs if job.number == 1):
             results.write_case(self._folder_of(job), cases.index(job.case) + 1, job.case)
-        results.write_json(
-            self._folder, "benchmark.json", results.benchmark(self._skill.name, records, cases)
-        )
+        results.write_json(self.folder, "benchmark.json", results.benchmark(self.skill.name, records, cases))
         return summarise(cases, records, facts, problem)
 
     def _prepare(self, cases: Sequence[Case]) -> list[str]:
         """Copy the skill for each arm, without its cases; return the arms."""
         has_tasks = any(case.graders for case in cases)
-        arms = list(self._options.arms or ((WITH, WITHOUT) if has_tasks else (WITH,)))
-        if self._options.old and OLD not in arms:
+        arms = list(self.options.arms or ((WITH, WITHOUT) if has_tasks else (WITH,)))
+        if self.options.old and OLD not in arms:
             arms.append(OLD)
         for arm in filter(WITHOUT.__ne__, arms):
-            target = os.path.join(self._stages.place, "arms", arm, self._skill.name)
+            target = os.path.join(self.stages.place, "arms", arm, self.skill.name)
             if arm == WITH:
-                copy_skill(self._skill.source, target)
+                copy_skill(self.skill.source, target)
             else:
-                with fetch_old(self._skill, self._options.old, self._here.cwd) as old:
+                with fetch_old(self.skill, self.options.old, self.here.cwd) as old:
                     copy_skill(old, target)
-            self._sources[arm], self.digests[arm] = target, digest_skill(target).digest
+            self.sources[arm], self.digests[arm] = target, digest_skill(target).digest
         return arms
 
     def _try_harness(self) -> str | None:
         """Ask for the skill outright; return why that did not load it, None where it did."""
         try:
-            self._runner.find_program()
+            self.runner.find_program()
         except CannotRun as error:
             return error.message
-        with self._here.progress.activity(f"asking {self._runner.agent} for '{self._skill.name}'"):
-            record = self._do(self._canary)
+        with self.here.progress.activity(f"asking {self.runner.agent} for '{self.skill.name}'"):
+            record = self._do(self.canary)
         if record is None:
             return "--max-cost was reached before it was tried"
-        self._listed = record.listed
+        self.listed = record.listed
         if record.outcome is Outcome.FIRED:
             return None
         return f"asked for the skill outright, it did not load it ({record.reason or record.outcome.value})"
@@ -176,24 +175,24 @@ class Trial:
     def _run_all(self, jobs: Sequence[Job]) -> list[Record]:
         """Make all runs, several at once; Ctrl+C ends them, and keeps those that are done."""
         records: list[Record] = []
-        with self._here.progress.steps(len(jobs), "runs") as steps:
-            pool = ThreadPoolExecutor(self._options.jobs)
+        with self.here.progress.steps(len(jobs), "runs") as steps:
+            pool = ThreadPoolExecutor(self.options.jobs)
             try:
                 for job, record in zip(jobs, pool.map(self._do, jobs), strict=True):
                     steps.step(f"{job.case.name} {job.arm} {job.number}")
                     records += [record] if record is not None else []
             finally:
-                self._cancel.set()
+                self.cancel.set()
                 pool.shutdown(cancel_futures=True)
         return records
 
     def _do(self, job: Job) -> Record | None:
         """Make one run, or take it from the cache; None where it may not be paid any more."""
         kept = self._kept(job)
-        record = None if self._options.again else results.use_run(kept)
+        record = None if self.options.again else results.use_run(kept)
         # Where the harness did not work, it may by now.
-        if record is None or (job is self._canary and record.outcome is not Outcome.FIRED):
-            if self._budget.is_spent():
+        if record is None or (job is self.canary and record.outcome is not Outcome.FIRED):
+            if self.budget.is_spent():
                 return None
             record = self._make(job, kept)
         results.link_run(kept, self._folder_of(job))
@@ -204,34 +203,34 @@ class Trial:
         """Make one run. What keeps it from being made is an error of this run, and the others go on."""
         case = job.case
         with ExitStack() as stack:
-            work = Work(Transcript(), os.devnull, self._skill.source)
+            work = Work(Transcript(), os.devnull, self.skill.source)
             grades: tuple[Grade, ...] = ()
             try:
-                stage = stack.enter_context(self._stages.open(self._sources[job.arm], case))
-                if job is self._canary:
-                    self._listed = find_state(stage, self._skill.name)
+                stage = stack.enter_context(self.stages.open(self.sources[job.arm], case))
+                if job is self.canary:
+                    self.listed = find_state(stage, self.skill.name)
                 result = self._run(stage, case, job.arm)
-                work = Work(result.transcript, stage.work, self._skill.source, self._cancel)
+                work = Work(result.transcript, stage.work, self.skill.source, self.cancel)
                 grades = self._grade(job, work) if result.answered else ()
             except (OSError, SkillcError) as error:
                 result = RunResult(Outcome.ERROR, unexpected(error).message)
-            if self._cancel.is_set():  # what was being graded was cut short
+            if self.cancel.is_set():  # what was being graded was cut short
                 raise Cancelled
             record = self._record(job, result, grades)
-            results.write_run(kept, record, result.output, work, self._secrets)
+            results.write_run(kept, record, result.output, work, self.secrets)
         return record
 
     def _run(self, stage: Stage, case: Case, arm: str) -> RunResult:
-        limit = CANARY_SECONDS if case is self._canary.case else self._options.timeout
+        limit = CANARY_SECONDS if case is self.canary.case else self.options.timeout
         timeout = min(case.timeout or limit, limit)
-        skill = "" if arm == WITHOUT else self._skill.name
+        skill = "" if arm == WITHOUT else self.skill.name
         allowed = case.tools if is_home_hidden() else ()
-        case = replace(case, model=case.model or self._options.model, tools=allowed)
+        case = replace(case, model=case.model or self.options.model, tools=allowed)
         try:
-            result = run_agent(stage, case, skill, self._listed, timeout, self._cancel)
+            result = run_agent(stage, case, skill, self.listed, timeout, self.cancel)
         finally:
-            self._stages.remove_credentials(stage)
-        self._budget.spend(result.transcript.cost)
+            self.stages.remove_credentials(stage)
+        self.budget.spend(result.transcript.cost)
         return result
 
     def _grade(self, job: Job, work: Work) -> tuple[Grade, ...]:
@@ -242,13 +241,13 @@ class Trial:
 
     def _judge(self) -> Ask:
         """Return a judge: the command for it, or the same agent without tools and skills."""
-        if self._options.judge_command:
-            return command_judge(self._options.judge_command, self._cancel)
+        if self.options.judge_command:
+            return command_judge(self.options.judge_command, self.cancel)
 
         def ask(question: dict[str, Any]) -> str:
-            if self._budget.is_spent():
+            if self.budget.is_spent():
                 raise JudgeFailed("--max-cost was reached")
-            stages = replace(self._stages, runner=self._runner.as_judge(), library=())
+            stages = replace(self.stages, runner=self.runner.as_judge(), library=())
             with stages.open("") as stage:
                 result = self._run(stage, Case("judge", write_prompt(question), ""), WITHOUT)
             if result.reason:
@@ -260,56 +259,45 @@ class Trial:
     def _record(self, job: Job, result: RunResult, grades: tuple[Grade, ...]) -> Record:
         transcript = result.transcript
         reason = result.reason
-        if job is self._canary and transcript.answer and result.outcome is not Outcome.FIRED:
+        if job is self.canary and transcript.answer and result.outcome is not Outcome.FIRED:
             reason = reason or f"it answered: {' '.join(transcript.answer.split())[:200]}"
         return Record(
             case=job.case.name,
             arm=job.arm,
             run=job.number,
             outcome=result.outcome,
-            reason=blot(reason, self._secrets),
+            reason=blot(reason, self.secrets),
             seconds=round(result.seconds, 3),
             tokens=transcript.tokens,
             cost=transcript.cost,
             model=transcript.model,
             version=transcript.version,
             calls=len(transcript.calls),
-            grades=tuple(replace(each, evidence=blot(each.evidence, self._secrets)) for each in grades),
+            grades=tuple(replace(each, evidence=blot(each.evidence, self.secrets)) for each in grades),
             answered=result.answered,
-            listed=self._listed,
+            listed=self.listed,
         )
 
     def _folder_of(self, job: Job) -> str:
-        if job is self._canary:
-            return os.path.join(self._folder, "canary")
-        return results.run_folder(self._folder, job.case, job.arm, job.number)
+        if job is self.canary:
+            return os.path.join(self.folder, "canary")
+        return results.run_folder(self.folder, job.case, job.arm, job.number)
 
     def _kept(self, job: Job) -> str:
         """Return the folder of a run in the cache, by all that it depends on."""
-        case, runner, options = job.case, self._runner, self._options
+        case, runner, options = job.case, self.runner, self.options
         program = os.stat(os.path.realpath(runner.find_program()))
-        settings = (value for name, value in self._stages.passed_on.items() if not is_secret(name))
+        settings = (value for name, value in self.stages.passed_on.items() if not is_secret(name))
         depends_on = (
-            *(self.digests[job.arm], self._skill.name, case, job.number),
+            *(self.digests[job.arm], self.skill.name, case, job.number),
             job.arm if any(grader.arms for grader in case.graders) else "",
-            [_stamp(self._skill.source, name) for name in case.files],
+            [_stamp(self.skill.source, name) for name in case.files],
             *(runner.agent, runner.command, runner.fired and runner.fired.pattern),
             *(program.st_size, program.st_mtime_ns),
             *(options.model, options.judge_command, options.raw, sorted(settings)),
-            [_stamp(path, SKILL_FILE) for path in self._stages.library],
+            [_stamp(path, SKILL_FILE) for path in self.stages.library],
         )
-        return results.cache_folder(self._workspace, repr(depends_on))
-
-
-def _find_library(runner: Runner) -> list[str]:
-    """Return the folders of the other skills that the user's agent has; the first of a name counts."""
-    rule = read_rules().get(runner.target)
-    found: dict[str, str] = {}
-    for top in rule.user_folders() if rule else ():
-        for name in list_names(top):
-            if os.path.isfile(os.path.join(top, name, SKILL_FILE)):
-                found.setdefault(name, os.path.join(top, name))
-    return list(found.values())
+        return results.cache_folder(self.workspace, repr(depends_on))
 
 
 def _stamp(folder: str, name: str) -> list[Any]:
