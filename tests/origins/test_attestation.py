@@ -81,6 +81,7 @@ def test_statement(registry: Registry, tmp_path: Path) -> None:
         (data, name, digest, more[:1]),
         (data[:-9], name, digest, keys),
         (b"[]", name, digest, keys),
+        (data, name, digest, ["-----BEGIN PUBLIC KEY-----\nMAUwAwYBAQ==\n-----END PUBLIC KEY-----\n"]),
     ):
         with pytest.raises(BrokenSignature):
             check_attestation(*arguments, roots)

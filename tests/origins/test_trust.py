@@ -189,6 +189,23 @@ def test_paths_have_no_lock(world: World, skill: Path, key: Path, outside: Path)
     assert lines[1:] == ["Signed says who made it, not that it is safe."]
 
 
+def test_a_link_that_leads_out(world: World, skill: Path, key: Path, outside: Path) -> None:
+    """[SURFACES: Signatures] A signed skill with a link that leads out is a problem of its own: the others
+    are verified."""
+    trust(world, key)
+    world.ok("sign", str(skill), "--key", str(key))
+    other = skill.parent / "xlsx"
+    other.mkdir()
+    (other / "SKILL.md").write_text(SKILL.replace("pdf", "xlsx"))
+    world.ok("sign", str(other), "--key", str(key))
+    world.ok("add", str(skill.parent), "--all", "--yes", cwd=outside)
+    (world.global_store / "pdf/out").symlink_to("/etc/passwd")
+    result = world.skc("verify", cwd=outside)
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "pdf: path escapes skill root: 'out'" in result.stdout
+    assert "xlsx: signed by alice@example.com" in result.stdout
+
+
 @pytest.mark.slow
 def test_another_signer(world: World, origin: Origin, key: Path) -> None:
     """[SURFACES: Signatures] Another signer than before is asked about; --yes does not answer it."""

@@ -210,10 +210,9 @@ def verify_store(root: str, only: Collection[str] | None = None) -> LockProblems
         stubs, manifests = find_damage(skill, records)
         problems += [LockProblem(name, path, STUB) for path in stubs]
         problems += [LockProblem(name, path, MANIFEST) for path in manifests]
-        if name in states:
-            # What an origin said counts for the files as they are.
-            digest = entry.content if is_exact(entry, states[name]) else ""
-            verified.append(_check_signer(name, folders[name], trust, digest))
+        if name in states and states[name].content:  # without, a link leads out, which was said
+            # What an origin said counts for the files as they are, not for those of the lock.
+            verified.append(_check_signer(name, folders[name], trust, states[name].content))
             problems += _judge(name, entry.names, verified[-1].signature, trust, entry.signer)
     return LockProblems(tuple(problems), tuple(verified))
 

@@ -120,8 +120,11 @@ def read_roots(files: Sequence[str]) -> Roots:
 
 
 def read_public_key(pem: bytes) -> PublicKey:
-    """Return a public key from its PEM; raises ValueError or the like for one that can't be used."""
-    return _require_curve(serialization.load_pem_public_key(pem))
+    """Return a public key from its PEM; raises ValueError for one that can't be used."""
+    try:
+        return _require_curve(serialization.load_pem_public_key(pem))
+    except UnsupportedAlgorithm as error:
+        raise ValueError(str(error)) from None
 
 
 def read_signing_key(path: str) -> PrivateKey:

@@ -35,6 +35,7 @@ from skillc.versions import in_range
 
 MAX_FILE = 1 << 20  # bytes of a file with requirements
 MAX_NAMES = 100  # of one kind
+MAX_TEXT = 500  # characters of a name or an address
 _OPENCLAW = ("openclaw", "clawdbot", "clawdis")  # names that it had
 # A repository as APM writes it: acme/skills/pdf#v1, gitlab.com/acme/skills, git@gitlab.com:acme/skills.git
 _REPOSITORY = re.compile(
@@ -146,11 +147,12 @@ def read_outer(
         around = range(len(words))[::-1]
         places[folder] = ["/".join([*words[:count], name]) for count in around for name in _PLUGINS]
     files = read(list(dict.fromkeys(chain.from_iterable(places.values()))))
-    outer = {name: [skill for _, skill in _read_plugin(_load(name, data))] for name, data in files.items()}
-    return {
-        folder: tuple(each.label() for each in next((outer[name] for name in names if name in outer), ()))
-        for folder, names in places.items()
+    labels = {
+        name: tuple(skill.label() for _, skill in _read_plugin(_load(name, data)))[:MAX_NAMES]
+        for name, data in files.items()
     }
+    nearest = ((folder, next(filter(labels.get, names), "")) for folder, names in places.items())
+    return {folder: labels.get(name, ()) for folder, name in nearest}
 
 
 def _parse_label(text: str) -> RequiredSkill:
@@ -162,6 +164,8 @@ def _parse_label(text: str) -> RequiredSkill:
 def _load(name: str, data: bytes) -> Mapping[str, Any]:
     """Return the table in a file of JSON or YAML; an empty one where there is none."""
     try:
+        if len(data) > MAX_FILE:
+            return {}
         return _table(json.loads(data) if name.endswith(".json") else load_yaml(data.decode()).value)
     except (ValueError, RecursionError, NotYaml):
         return {}
@@ -176,19 +180,24 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def _words(value: object) -> dict[str, None]:
-    return dict.fromkeys(word for word in read_words(value) if word.isprintable())
+    return dict.fromkeys(filter(None, map(_text, read_words(value))))
+
+
+def _text(value: object) -> str:
+    """Return a text of one line as people write them; an empty one for anything else."""
+    return value if isinstance(value, str) and value.isprintable() and len(value) <= MAX_TEXT else ""
 
 
 def _named(kind: str, name: object) -> Iterator[Requirement]:
-    if isinstance(name, str) and name.isprintable():
-        yield kind, (name,) if kind == "programs" else name
+    if text := _text(name):
+        yield kind, (text,) if kind == "programs" else text
 
 
 def _find_skill(place: str, ref: object, path: str) -> Iterator[Requirement]:
     """Yield a skill of a repository, such as github.com/acme/skills, or all that it has."""
     host, _, repository = place.partition("/")
     address = f"github:{repository}" if host == "github.com" else f"git+https://{place}"
-    source = f"{address}@{ref}" if isinstance(ref, str) and ref else address
+    source = f"{address}@{ref}" if _text(ref) else address
     path = path.strip("/")
     yield "skills", RequiredSkill(f"{repository}/{path}".strip("/"), "", source, not path)
 
@@ -223,11 +232,11 @@ def _read_apm(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
     dependencies = _table(manifest.get("dependencies"))
     for each in _list(dependencies.get("apm")):
         fields = {"git": each} if isinstance(each, str) else _table(each)
-        match = _REPOSITORY.fullmatch(str(fields.get("git")))
+        match = _REPOSITORY.fullmatch(_text(fields.get("git")))
         if match:
             host, repository, path, ref = match.groups("")
             place = f"{host or 'github.com'}/{repository}"
-            for name in _words(fields.get("skills")) or [path or str(fields.get("path") or "")]:
+            for name in _words(fields.get("skills")) or [path or _text(fields.get("path"))]:
                 yield from _find_skill(place, ref or fields.get("ref"), name)
     for each in _list(dependencies.get("mcp")):
         yield from _named("mcp", each if isinstance(each, str) else _table(each).get("name"))
@@ -236,10 +245,9 @@ def _read_apm(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
 def _read_plugin(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
     for each in _list(manifest.get("dependencies")):
         fields = {"name": each} if isinstance(each, str) else _table(each)
-        name, versions = fields.get("name"), fields.get("version")
-        if isinstance(name, str) and name.isprintable():
-            name, _, _ = name.partition("@")  # its marketplace
-            yield "skills", RequiredSkill(name, versions if isinstance(versions, str) else "")
+        name, _, _ = _text(fields.get("name")).partition("@")  # its marketplace
+        if name:
+            yield "skills", RequiredSkill(name, _text(fields.get("version")))
 
 
 def _read_codex(settings: Mapping[str, Any]) -> Iterator[Requirement]:
