@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from skillc.paths import MAX_SKILL_FILE, SKILL_FILE
 from skillc.remotes.http import hide_secrets, is_plain
 from skillc.remotes.protocol import Failure, Listing, Omission, RemoteFile, RemoteSkill, make_listing
-from skillc.skills import SkillId, is_name, is_segment, to_segment
+from skillc.skills import SkillId, find_collision, is_name, is_portable, is_segment, to_segment
 from skillc.skills.document import parse, read_metadata
 from skillc.startup import sha256_hex
 from skillc.text import cut, one_line
@@ -186,7 +186,9 @@ def _read_files(resources: Any, root: str, main: str) -> tuple[RemoteFile, ...]:
         raise McpRefusal(f"its {SKILL_FILE} is not among its files")
     if main_size > MAX_SKILL_FILE:
         raise McpRefusal(f"its {SKILL_FILE} is over {MAX_SKILL_FILE >> 20} MiB")
-    _check_paths([file.path for file in files])
+    names = [file.path for file in files]
+    if len(set(names)) < len(names) or find_collision(names):
+        raise McpRefusal("it names a file twice, or where the folder of another one is")
     return tuple(files)
 
 
@@ -206,24 +208,12 @@ def _read_file(resource: Any, root: str) -> RemoteFile:
 
 
 def _decode_path(text: str) -> str | None:
-    """Return a file's path; None for one that leads elsewhere, here or on another file system."""
+    """Return a file's path; None for one that leads elsewhere, or that not every system can hold."""
     try:
         path = unquote(text, errors="strict")
     except UnicodeDecodeError:
         return None
-    parts = path.split("/")
-    odd = any(part != part.strip() or part.endswith(".") or not part for part in parts)
-    return None if odd or UNSAFE.search(path) or text.lower().count("%2f") else path
-
-
-def _check_paths(paths: list[str]) -> None:
-    """Refuse two files of one name, also where case does not count, and a file named like a folder."""
-    names = [path.casefold() for path in paths]
-    if len(set(names)) < len(names):
-        raise McpRefusal("it names a file twice")
-    folders = {path[:at] for path in names for at, character in enumerate(path) if character == "/"}
-    if folders.intersection(names):
-        raise McpRefusal("it names a file where the folder of another one is")
+    return path if is_portable(path) and "%2f" not in text.lower() else None
 
 
 def _quote(value: Any) -> str:
