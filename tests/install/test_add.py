@@ -15,6 +15,7 @@ import pytest
 
 from skillc import atomic, paths
 from skillc.install import read_locked, store
+from skillc.install.install import make_plan
 from skillc.library import import_origin
 from skillc.library.records import read_deployments
 from tests.conftest import World
@@ -73,6 +74,7 @@ def test_git(world: World, home: Path, outside: Path, origin: Origin, server: Se
     assert lock["skillc"]["targets"] == ["claude", "cursor"]
     for place in entry["targets"]:
         assert "skc show pdf" in Path(place, "SKILL.md").read_text()
+    assert make_plan(str(home)).is_empty  # the next 'skc install' is quick: it has nothing to look up
     assert import_origin(str(world.global_store.resolve() / "pdf")) == server.url  # not the user's own
     assert not os.listdir(home / ".skillc/cache/downloads")
 

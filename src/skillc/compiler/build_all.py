@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skillc.compiler.pipeline import (
-    Publication,
-    PublishOptions,
-    publish_skill,
-    record_publications,
-    renewal,
-)
+from skillc.compiler.pipeline import Publication, PublishOptions, publish_skill, record_publications, renewal
 from skillc.errors import unexpected
 from skillc.library import stored_skills
 from skillc.library.records import check_deployments, deployments_by_source

@@ -32,12 +32,7 @@ from skillc.doctor.check import (
     warn,
 )
 from skillc.errors import InvalidConfiguration, SkillcError
-from skillc.install import (
-    advise_foreign,
-    find_waste,
-    read_installed,
-    verify_all,
-)
+from skillc.install import advise_foreign, find_waste, read_installed, verify_all
 from skillc.library import GLOBAL, PROJECT, Skill, is_compiled, is_skill, stored_skills
 from skillc.library.records import DeploymentRecord, deployments_by_source, read_deployments, read_switches
 from skillc.listing import list_agents

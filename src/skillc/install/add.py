@@ -20,18 +20,16 @@ from skillc.compiler import (
     default_targets,
     find_targets,
     name_target,
-    publish_skill,
-    record_publications,
 )
 from skillc.contract import HIDDEN, encode, hidden
 from skillc.errors import AuditBlocked, InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.install.address import parse_origin
 from skillc.install.companions import bring_along
 from skillc.install.entry import COPY, LINK, LockEntry, make_entry
-from skillc.install.lock import choose_root, lock_folder, read_lock, skill_of, target_scope
+from skillc.install.lock import choose_root, lock_folder, read_lock, target_scope
 from skillc.install.offers import MAX_LISTED, Offer, OfferMaker, check_offers, is_there
 from skillc.install.state import find_edited
-from skillc.install.store import FetchedSkill, in_batches, put_skill, record_entries
+from skillc.install.store import FetchedSkill, Publisher, in_batches, put_skill, record_entries
 from skillc.install.update import Updater
 from skillc.install.versions import Latest
 from skillc.library.records import is_path_target, lock_store
@@ -293,17 +291,13 @@ class _Adding:
     def publish(self, offers: Sequence[Offer], settings: Settings) -> None:
         """Build and deploy skills that were put into the store."""
         options = PublishOptions(tuple(self.targets), copy=self.copy)
-        with record_publications(self.here.tell) as publications:
+        with Publisher(self.root, settings, self.here.tell) as publisher:
             for offer in offers:
                 self.steps.step(offer.id)
-                skill = skill_of(self.root, offer.id)
                 with self._failures_of(offer):
-                    publication = publish_skill(skill, options, settings, self.here.cwd, record=False)
-                    publications.append(publication)
-                    places = tuple(each.path for each in publication.deployments)
-                    self.additions.append(
-                        replace(offer, targets=places, path=skill.source, publication=publication)
-                    )
+                    publication = publisher.publish(offer.id, offer.hashes.content.digest, options)
+                    path, places = publication.source_path, tuple(d.path for d in publication.deployments)
+                    self.additions.append(replace(offer, targets=places, path=path, publication=publication))
                     self.steps.clear()
                     self.here.tell(publication.diagnostics, publication.failures)
 

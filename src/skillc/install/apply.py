@@ -20,14 +20,7 @@ from skillc.install.fetch import Fetch, fetch_entries
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
 from skillc.install.remove import remove_skill
 from skillc.install.state import find_version, installed_versions, note_versions
-from skillc.install.store import (
-    FetchedSkill,
-    check_targets,
-    has_skill,
-    is_edited,
-    publish_entries,
-    put_skill,
-)
+from skillc.install.store import FetchedSkill, check_targets, has_skill, is_edited, publish_entries, put_skill
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.surface import Steps
 

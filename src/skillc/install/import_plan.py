@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from skillc import paths
 from skillc.compiler import Target, agents_by_name, read_agents, unknown_agent
 from skillc.contract import HIDDEN, KEY, hidden
-from skillc.errors import (
-    Diagnostic,
-    DirectoryNotFound,
-    InvalidOption,
-    InvalidSkill,
-    SkillcError,
-    unexpected,
-)
+from skillc.errors import Diagnostic, DirectoryNotFound, InvalidOption, InvalidSkill, SkillcError, unexpected
 from skillc.install.lock import choose_root
 from skillc.library import GLOBAL, PROJECT, is_compiled, is_skill, read_import
 from skillc.quotes import shell_quote

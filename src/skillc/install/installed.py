@@ -38,21 +38,8 @@ from skillc.install.skill_info import (
     Use,
     find_foreign,
 )
-from skillc.install.state import (
-    KnownVersion,
-    Memo,
-    find_edited,
-    recall_latest,
-    stamp_files,
-    stamp_folder,
-)
-from skillc.library import (
-    PROJECT,
-    Skill,
-    locate_installed,
-    read_import,
-    stored_skills,
-)
+from skillc.install.state import KnownVersion, Memo, find_edited, recall_latest, stamp_files, stamp_folder
+from skillc.library import PROJECT, Skill, locate_installed, read_import, stored_skills
 from skillc.library.records import DeploymentRecord, deployments_by_source, read_switches
 from skillc.skills import digest_skill
 from skillc.text import utf8_text

@@ -25,14 +25,7 @@ from skillc.install.origin import FILE, Candidate, Download, Origin
 from skillc.library import is_compiled, read_import
 from skillc.library.records import read_deployments
 from skillc.lint import estimate
-from skillc.origins import (
-    Evidence,
-    Requirements,
-    Signature,
-    Trust,
-    read_requirements,
-    read_trust,
-)
+from skillc.origins import Evidence, Requirements, Signature, Trust, read_requirements, read_trust
 from skillc.skills import digest_files, list_files
 from skillc.skills.document import parse, read_main_file, read_metadata
 from skillc.spelling import suggest

@@ -26,14 +26,7 @@ from skillc.compiler import (
     withdraw,
 )
 from skillc.contract import HIDDEN, KEY, OMIT, hidden
-from skillc.errors import (
-    Diagnostic,
-    InvalidOption,
-    ProjectFolderEscapes,
-    SkillcError,
-    SkillNotFound,
-    warning,
-)
+from skillc.errors import Diagnostic, InvalidOption, ProjectFolderEscapes, SkillcError, SkillNotFound, warning
 from skillc.install.lock import change_lock
 from skillc.install.needs import read_installed
 from skillc.install.state import note_versions

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from skillc import atomic, paths, trash
 from skillc.compiler import (
+    Publication,
     PublishOptions,
     Target,
     create_store,
@@ -25,7 +27,7 @@ from skillc.install.state import Outcome, find_version, keep_version, note_deplo
 from skillc.library import Skill, record_imports
 from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
 from skillc.origins import NO_EVIDENCE, Evidence
-from skillc.settings import load_settings
+from skillc.settings import Settings, load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
 BATCH = 100  # skills
@@ -174,30 +176,50 @@ def publish_entries(
         default, warnings = default_targets(settings, target_scope(root), root)
         outcome.diagnostics += warnings
     for batch in in_batches(entries):
-        places: dict[str, tuple[str, list[str]]] = {}
-        with record_publications(outcome.diagnostics.extend) as publications:
+        with Publisher(root, settings, outcome.diagnostics.extend) as publisher:
             for entry in batch:
                 tell_step(entry.name)
-                skill = skill_of(root, entry.name)
-                own = [record.place for record in records.get(skill.source, ()) if record.is_at_path]
+                here = records.get(skill_of(root, entry.name).source, ())
+                own = [record.place for record in here if record.is_at_path]
                 with outcome.attempt():
                     targets, warnings = _find_targets(root, entry)
                     targets += [*own, *(() if entry.has_targets else default)]
-                    options = PublishOptions(
-                        list(dict.fromkeys(targets)), copy=entry.own_text("mode") == COPY
-                    )
-                    publication = publish_skill(skill, options, settings, root, record=False)
-                    publications.append(publication)
+                    is_copy = entry.own_text("mode") == COPY
+                    options = PublishOptions(list(dict.fromkeys(targets)), copy=is_copy)
+                    is_foreign = not entry.has_targets
+                    publication = publisher.publish(entry.name, entry.content, options, is_foreign=is_foreign)
                     outcome.diagnostics += (*warnings, *publication.diagnostics)
-                    # Another tool may have put the skill there itself.
-                    failures = [
-                        error
-                        for error in publication.failures
-                        if entry.has_targets or not isinstance(error, TargetExists)
-                    ]
-                    outcome.failures += failures
-                    manifest = paths.manifest_file(publication.build.runtime)
-                    content = entry.content or digest_skill(skill.source).digest
-                    files = [*(each.path for each in publication.deployments), manifest]
-                    places[entry.name] = content, files
-        note_deployments(root, places)
+                    outcome.failures += publication.failures
+
+
+class Publisher(ExitStack):
+    """Builds and deploys skills of a store. At its end, all deployments go on record at once.
+
+    What is deployed everywhere is noted, so that 'skc install' need not look it up again.
+    """
+
+    def __init__(self, root: str, settings: Settings, tell: Callable[[Iterable[Diagnostic]], object]) -> None:
+        super().__init__()
+        self._root, self._settings = root, settings
+        self._places: dict[str, tuple[str, list[str]]] = {}
+        self.callback(note_deployments, root, self._places)
+        self._publications = self.enter_context(record_publications(tell))
+
+    def publish(
+        self, name: str, content: str, options: PublishOptions, *, is_foreign: bool = False
+    ) -> Publication:
+        """Build and deploy a skill, whose content has this digest if that is known.
+
+        One that `is_foreign` was locked by another tool, which may have put it into agents' folders itself.
+        """
+        skill = skill_of(self._root, name)
+        publication = publish_skill(skill, options, self._settings, self._root, record=False)
+        self._publications.append(publication)
+        failures = publication.failures
+        if is_foreign:
+            failures = tuple(error for error in failures if not isinstance(error, TargetExists))
+        if not failures:
+            manifest = paths.manifest_file(publication.build.runtime)
+            files = [*(each.path for each in publication.deployments), manifest]
+            self._places[name] = content or digest_skill(skill.source).digest, files
+        return replace(publication, failures=failures)

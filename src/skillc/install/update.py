@@ -42,12 +42,7 @@ from skillc.install.store import (
 from skillc.install.versions import Latest, describe_held, find_latest, parse_age
 from skillc.library import is_path
 from skillc.library.records import lock_store
-from skillc.origins import (
-    Evidence,
-    Signature,
-    read_trust,
-    require_same,
-)
+from skillc.origins import Evidence, Signature, read_trust, require_same
 from skillc.quotes import shell_quote
 from skillc.skills import digest_skill
 from skillc.surface import UNATTENDED, Here, Person

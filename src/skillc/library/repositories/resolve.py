@@ -13,11 +13,7 @@ from typing import Any
 from skillc import atomic, paths
 from skillc.contract import hidden
 from skillc.errors import InvalidConfiguration, RepositoryUnavailable, SkillcError, unexpected
-from skillc.library.repositories.config import (
-    SkillRepositoryConfig,
-    SkillsConfig,
-    repositories_in_force,
-)
+from skillc.library.repositories.config import SkillRepositoryConfig, SkillsConfig, repositories_in_force
 from skillc.library.repositories.variables import check_variables
 from skillc.library.sources import (
     ALL,

@@ -24,13 +24,7 @@ from skillc import atomic
 from skillc.errors import InvalidConfiguration
 from skillc.remotes.git.address import FetchError, GitRemote, LoginRefused, RefNotFound, Refusal
 from skillc.remotes.git.pack import PackObjects
-from skillc.remotes.git.transport import (
-    Advertisement,
-    Greeting,
-    Watchdog,
-    explain,
-    open_client,
-)
+from skillc.remotes.git.transport import Advertisement, Greeting, Watchdog, explain, open_client
 from skillc.remotes.git.tree import Choice, RemoteTree, read_tree
 from skillc.remotes.http import Download, Hosts, follow_download, host_of, private_logs
 

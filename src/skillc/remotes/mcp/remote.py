@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillc.paths import SKILL_FILE
 from skillc.remotes.folders import SkillFolders
-from skillc.remotes.mcp.entries import (
-    McpRefusal,
-    McpServer,
-    main_of,
-    read_entry,
-    read_listing,
-    verify_main,
-)
+from skillc.remotes.mcp.entries import McpRefusal, McpServer, main_of, read_entry, read_listing, verify_main
 from skillc.remotes.protocol import Answer, Failure, Remote, RemoteFile, RemoteSkill
 from skillc.skills import SkillId
 
