@@ -50,6 +50,17 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     assert world.ok("verify").stdout == "Every file is what the lock says.\n"
 
 
+def test_something_in_the_way(world: World) -> None:
+    """[SURFACES: Getting skills] what can't be deployed is an error each time, until nothing is in the way."""
+    lock_skills(world, str(skill(world.root / "origin", "pdf").parent), "pdf", targets=["claude"])
+    own = skill(world.project / ".claude/skills", "pdf", "mine")
+    for _ in range(2):
+        assert str(own) in world.fails("E013", "install").stderr
+    shutil.rmtree(own)
+    assert install(world) == {"installed": [], "unchanged": ["pdf"], "removed": []}
+    assert "skc show pdf" in (own / "SKILL.md").read_text()
+
+
 @pytest.mark.slow
 def test_one_fetch_for_one_repository(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] many skills of one commit are one download; what is there is not fetched."""
