@@ -51,7 +51,7 @@ def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
 
 
 def test_something_in_the_way(world: World) -> None:
-    """[SURFACES: Getting skills] what can't be deployed is an error each time, until nothing is in the way."""
+    """[SURFACES: Getting skills] what can't be deployed is an error, until nothing is in the way."""
     lock_skills(world, str(skill(world.root / "origin", "pdf").parent), "pdf", targets=["claude"])
     own = skill(world.project / ".claude/skills", "pdf", "mine")
     for _ in range(2):
