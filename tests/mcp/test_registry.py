@@ -39,13 +39,12 @@ def team(tmp_path: Path) -> Iterator[Team]:
 
 @contextmanager
 def open_team(folder: Path) -> Iterator[Team]:
-    with running_team(folder) as team:
+    with running_team(folder, has_mcp=True) as team:
         team.publish(
             "payments/refunds", "1.0.0", references___rules__md=b"Rules.", logo__png=b"\x89PNG\xff\0"
         )
         team.publish("payments/cards/disputes", "1.0.0")
         team.publish("sales/leads", "1.0.0")
-        team.settle("sales/leads")
         team.settle_search("leads")
         yield team
 
@@ -143,14 +142,11 @@ def test_callers_see_what_they_may(team: Team) -> None:
             assert [result["id"] for result in found.structured_content["results"]] == ["sales/leads"]
         async with with_token(f"{team.url}/mcp", NEW, token=team.admin) as client:
             team.publish("payments/refunds", "2.0.0", text="Newer.")
-            team.settle("payments/refunds")
             uri = "skill://payments/refunds/SKILL.md"
             assert "Newer." in str(await ask(client, "resources/read", uri=uri))  # not from a cache
             team.registry.yank(SYSTEM, "payments/refunds", "2.0.0", "wrong")
-            team.settle("payments/refunds")
             assert "Text." in str(await ask(client, "resources/read", uri=uri))
             team.registry.delete(SYSTEM, "payments/refunds")
-            team.settle("payments/refunds")
             assert uri not in await list_skills(client)
             with pytest.raises(MCPError):
                 await ask(client, "resources/read", uri=uri)
@@ -173,7 +169,6 @@ def test_requests_without_a_token(team: Team) -> None:
     assert huge.status_code == 413
     team.registry.accounts.revoke_token(SYSTEM, reader.token.id)
     team.publish("sales/leads", "1.0.1", text="After it.")
-    team.settle("sales/leads")
     end = time.monotonic() + 30  # the server hears of it in a moment
     while httpx2.post(f"{team.url}/mcp", json=body, headers=bearer, trust_env=False).status_code != 401:
         assert time.monotonic() < end
@@ -208,7 +203,6 @@ def test_what_no_host_takes(team: Team) -> None:
     many = {f"{number}.md": b"x" for number in range(600)}
     main = b"---\nname: many\ndescription: About it\n---\n# Many\n"
     team.registry.publish(SYSTEM, make_package("many", {"SKILL.md": main, **many}), version="1.0.0")
-    team.settle("many")
 
     async def check() -> None:
         async with with_token(f"{team.url}/mcp", NEW, token=team.admin) as client:

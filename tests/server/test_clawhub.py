@@ -51,7 +51,6 @@ def test_its_client_reads(tmp_path: Path, world: World) -> None:
     with running_team(tmp_path / "team") as team:
         team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
         team.publish("sales/leads", "1.0.0")
-        team.settle("sales/leads")
         hub = ClawHub(world, team.url)
         assert "needs a valid token" in hub.fails("login", "--token", "skc_wrong")
         hub.run("login", "--token", team.token(Role.READER, "payments").secret)
@@ -64,7 +63,6 @@ def test_its_client_reads(tmp_path: Path, world: World) -> None:
         team.publish("payments/refunds", "1.1.0", text="Newer.")
         team.publish("payments/refunds", "1.2.0", text="Broken.")
         team.registry.yank(SYSTEM, "payments/refunds", "1.2.0", "wrong sums")
-        team.settle("payments/refunds")
         hub.run("update", "--all")
         assert {entry["version"] for entry in hub.lock().values()} == {"1.1.0"}
         assert "Newer." in (folder / "SKILL.md").read_text()
@@ -105,13 +103,11 @@ def test_skc_add(tmp_path: Path, world: World) -> None:
     """[SURFACES: Registry protocols] `skc add clawhub:…` verifies what it gets, and update follows."""
     with running_team(tmp_path / "team", public=True) as team:
         team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
-        team.settle("payments/refunds")
         world.ok("add", f"clawhub:{team.url}/payments.refunds", "--yes")
         folder = world.store / "payments-refunds"
         assert (folder / "references" / "rules.md").read_bytes() == b"Rules."
         world.fails("E080", "add", f"clawhub:{team.url}/payments.nothing", "--yes")
         team.publish("payments/refunds", "1.1.0", text="Newer.")
-        team.settle("payments/refunds")
         world.ok("update", "--yes")
         assert "Newer." in (folder / "SKILL.md").read_text()
         locked = json.loads((world.project / "skills-lock.json").read_text())["skills"]["payments-refunds"]

@@ -24,12 +24,11 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     """A private registry; a token for `payments` sees two of its skills."""
-    with running_team(tmp_path_factory.mktemp("team")) as team:
+    with running_team(tmp_path_factory.mktemp("team"), has_mcp=True) as team:
         team.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
         team.publish("payments/cards/disputes", "1.0.0")
         team.publish("sales/leads", "1.0.0")
         team.publish("tools/mcp", "1.0.0")
-        team.settle("tools/mcp")
         yield team
 
 

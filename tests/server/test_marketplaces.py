@@ -49,7 +49,6 @@ def test_git_clones_plugins(tmp_path: Path, world: World) -> None:
     with running_team(tmp_path / "team", public=True) as team:
         team.publish("payments/refunds", "1.0.0", scripts___größe__bin=os.urandom(200_000))
         team.publish("payments/refunds", "2.0.0", text="Newer.", references___rules__md=b"Rules.")
-        team.settle("payments/refunds")
         base = f"{team.url}/plugins/payments/refunds"
         git(world.root, "clone", "--depth", "1", f"{base}.git", "shallow")
         git(world.root, "clone", f"{base}@1.0.0.git", "old")
@@ -61,7 +60,6 @@ def test_git_clones_plugins(tmp_path: Path, world: World) -> None:
         assert manifest == {"name": "refunds", "description": "What refunds is for", "version": "2.0.0"}
         git(world.root / "shallow", "fetch")
         team.publish("payments/refunds", "3.0.0", text="Newest.")
-        team.settle("payments/refunds")
         git(world.root / "shallow", "fetch", "--depth", "1")
         git(world.root / "shallow", "reset", "--hard", "origin/main")
         assert "Newest." in (world.root / "shallow" / skill[0]).read_text()

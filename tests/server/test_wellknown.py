@@ -214,14 +214,12 @@ def test_npm_skills(public: Team, installer: Installer) -> None:
     """[SURFACES: Registry protocols] npm's `skills` adds a prefix of a registry, and updates from it."""
     public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
     public.publish("sales/leads", "1.0.0")
-    public.settle("sales/leads")
     installer.run("add", f"{public.url}/payments", "-y", "--copy", "-a", "claude-code")
     folder = installer.world.project / ".claude" / "skills"
     assert [path.name for path in folder.iterdir()] == ["refunds"]
     assert (folder / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     before = installer.lock()["refunds"]
     public.publish("payments/refunds", "1.1.0", text="Newer.")
-    public.settle("payments/refunds")
     installer.run("update", "-y")
     assert "Newer." in (folder / "refunds" / "SKILL.md").read_text()
     assert installer.lock()["refunds"]["wellKnownDigest"] != before["wellKnownDigest"]
@@ -236,7 +234,6 @@ def test_skc_add(public: Team, world: World) -> None:
     public.publish("payments/refunds", "1.0.0", references___rules__md=b"Rules.")
     public.publish("payments/cards/disputes", "1.0.0")
     public.publish("sales/leads", "1.0.0")
-    public.settle("sales/leads")
     world.ok("add", f"{public.url}/skills/payments/refunds{INDEX}", "--yes")
     assert (world.store / "refunds" / "references" / "rules.md").read_bytes() == b"Rules."
     assert read_lock(world)["refunds"]["sourceType"] == "well-known"
@@ -252,11 +249,9 @@ def test_skc_add(public: Team, world: World) -> None:
     assert sorted(read_lock(world)) == ["disputes", "leads", "refunds"]
     for skill_id in ("payments/refunds", "payments/cards/disputes"):
         public.publish(skill_id, "1.1.0", text="Newer.")
-        public.settle(skill_id)
     world.ok("update", "--yes")
     for name in ("refunds", "disputes"):
         assert "Newer." in (world.store / name / "SKILL.md").read_text()
     public.registry.yank(SYSTEM, "payments/refunds", "1.1.0", "wrong")
-    public.settle("payments/refunds")
     world.ok("update", "--yes")
     assert "Text." in (world.store / "refunds" / "SKILL.md").read_text()

@@ -83,11 +83,16 @@ def watched(app: Any, seen: list[Seen]) -> Any:
 
 @contextmanager
 def serve_registry(
-    registry: Registry, *, public: bool = False, port: int = 0, settings: ServerSettings | None = None
+    registry: Registry,
+    *,
+    public: bool = False,
+    port: int = 0,
+    settings: ServerSettings | None = None,
+    **options: Any,
 ) -> Iterator[tuple[str, list[Seen]]]:
-    """Serve a registry; give its address, and the requests that it gets."""
+    """Serve a registry; give its address, and the requests that it gets. The application has the options."""
     seen: list[Seen] = []
-    app = create_registry_app(registry, settings or ServerSettings(public_read=public))
+    app = create_registry_app(registry, settings or ServerSettings(public_read=public), **options)
     with run_server(lambda _: watched(app, seen), port, lifespan="on") as url:
         yield url, seen
 

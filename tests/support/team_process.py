@@ -1,8 +1,7 @@
-"""A registry with `skc serve` as a process over it, as teams run one."""
+"""A registry with clients in this process, and served for clients of other makers."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +10,12 @@ from typing import Any
 
 import httpx2
 
-from skillc.contract import encode
-from skillc.errors import SkillNotFound
+from skillc.mcp import create_registry_endpoint
 from skillc.registry import SYSTEM, NewToken, Registry, Role, make_package, open_registry
 from skillc.registry.model import Version
 from skillc.server import ServerSettings, create_registry_app
-from skillc.server.api.contracts import describe_versions
 from tests.support.client import AppClient
-from tests.support.forks import serving_skc
+from tests.support.team import serve_registry
 
 
 class Team:
@@ -44,23 +41,6 @@ class Team:
             self.registry.accounts.authenticate(self.admin), role, prefix
         )
 
-    def settle(self, skill_id: str) -> None:
-        """Wait until the server has seen what this process did to a skill."""
-        expected: tuple[int, object]
-        try:
-            versions = describe_versions(self.registry.skill(SYSTEM, skill_id))
-            expected = (200, {"versions": encode(versions)})
-        except SkillNotFound:
-            expected = (404, None)
-        with self.client(self.admin) as client:
-            end = time.monotonic() + 30
-            while time.monotonic() < end:
-                response = client.get(f"/skills/{skill_id}/versions")
-                if (response.status_code, response.json() if response.is_success else None) == expected:
-                    return
-                time.sleep(0.1)
-        raise AssertionError(f"the server did not see the change of {skill_id}: {response.text}")
-
     def settle_search(self, task: str) -> None:
         """Wait until the server's index, which follows the log, has a skill for a task."""
         with self.client(self.admin) as client:
@@ -85,14 +65,11 @@ def client(team: Team, token: str = "", **settings: Any) -> AppClient:
 
 
 @contextmanager
-def running_team(folder: Path, *, public: bool = False) -> Iterator[Team]:
-    """Give a registry with `skc serve` over it; `public` lets all read."""
-    store = str(folder / "registry.db")
-    words = ["serve", "--store", store, "--port", "0", "--no-request-log"]
-    with open_registry(store) as registry:
+def running_team(folder: Path, *, has_mcp: bool = False, **options: Any) -> Iterator[Team]:
+    """Give a registry that is served, as `skc serve` does with `has_mcp`."""
+    if has_mcp:
+        options["mounts"] = lambda service: {"/mcp": create_registry_endpoint(service)}
+    with open_registry(str(folder / "registry.db")) as registry:
         team = Team(registry)
-        words += ["--public-read"] if public else []
-        env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
-        with serving_skc(words, cwd=folder, env=env) as (team.url, process):
+        with serve_registry(registry, **options) as (team.url, _):
             yield team
-        assert process.wait(60) == 0
