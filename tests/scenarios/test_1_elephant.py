@@ -30,7 +30,7 @@ def test_a_skill_for_each_extraction(elephant: Elephant) -> None:
     async def startup() -> None:
         # Elephant startup: the skill source points at Elephant's own API
         skill_source = HttpSkillSource(
-            elephant.url,  # base_url
+            f"{elephant.url}/api",  # base_url
             BearerAuth("my-token"),
             60.0,  # cache TTL, in seconds
         )
@@ -49,7 +49,7 @@ def test_a_skill_for_each_extraction(elephant: Elephant) -> None:
         assert turn.message == "Extract entities from this email: ..."
 
     run(startup())
-    assert sorted(elephant.paths) == ["/api/skills", "/api/skills/extraction%2Femail-extractor"]
+    assert sorted(elephant.paths()) == ["/api/skills", "/api/skills/extraction%2Femail-extractor"]
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_in_skills_toml(world: World, elephant: Elephant) -> None:
     elephant.token = "from-the-environment"
     (world.project / ".skillc" / "skills.toml").write_text(
         '[[repositories]]\nname = "elephant"\ntype = "http"\n'
-        f'url = "{elephant.url}"\nauth_token = "${{ELEPHANT_API_KEY}}"\nrefresh_seconds = 60\n'
+        f'url = "{elephant.url}/api"\nauth_token = "${{ELEPHANT_API_KEY}}"\nrefresh_seconds = 60\n'
     )
     allow_all(world.home, world.project)
     key = {"ELEPHANT_API_KEY": "from-the-environment"}

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable
-from functools import partial
 from hashlib import sha256
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 from skillc.install.entry import compute_hash
 from skillc.registry import SYSTEM, Role, open_registry
@@ -23,6 +19,7 @@ from tests.adapters.model import reader as reading_model
 from tests.adapters.providers import Provider, provider
 from tests.support.archives import zipped
 from tests.support.elephant import running_elephant
+from tests.support.folder import serve_folder
 from tests.support.git import Origin, Server, serving
 from tests.support.reader import ROOT, Reader
 from tests.support.team import serve_registry
@@ -140,7 +137,7 @@ def write_internal(reader: Reader) -> None:
 def open_elephant(reader: Reader) -> None:
     server = reader.needs.enter_context(running_elephant())
     del server.rows["extraction/fiction-extractor"]
-    reader.internet.hosts["skills.example.com"] = server.server_port
+    reader.internet.hosts["skills.example.com"] = _port(server.url)
     reader.export("TEAM_TOKEN", server.token)
 
 
@@ -299,24 +296,13 @@ def open_sites(reader: Reader) -> None:
         skills = [entry | {"url": f"{base}/pdf.zip"}]
         index.write_text(json.dumps({"$schema": SCHEMA, "skills": skills}))
         (folder / "pdf.zip").write_bytes(archive)
-        reader.internet.hosts[f"{host}.example.com"] = _serve_folder(reader, folder)
+        url = reader.needs.enter_context(serve_folder(folder))
+        reader.internet.hosts[f"{host}.example.com"] = _port(url)
     reader.internet.hosts["cdn.example.com"] = reader.internet.hosts["docs.example.com"]
 
 
-class _Files(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-def _serve_folder(reader: Reader, folder: Path) -> int:
-    server = reader.needs.enter_context(
-        ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder)))
-    )
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    reader.needs.callback(thread.join)
-    reader.needs.callback(server.shutdown)
-    return server.server_port
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 @need("a registry at skills.example.com")
@@ -327,6 +313,6 @@ def open_registry_server(reader: Reader) -> None:
     registry.accounts.grant(SYSTEM, Grant("ada", Role.ADMIN, ""))
     settings = ServerSettings(url="https://skills.example.com")
     url, _ = reader.needs.enter_context(serve_registry(registry, settings=settings))
-    reader.internet.hosts["skills.example.com"] = int(url.rpartition(":")[2])
+    reader.internet.hosts["skills.example.com"] = _port(url)
     reader.export("TEAM_TOKEN", registry.accounts.create_token(SYSTEM, Role.ADMIN, owner="ada").secret)
     skill(reader.project / ".skillc/skills/refunds", "Pay money back. Use for refunds.", "## In part")
