@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillc.origins import find_cycle, find_licence, read_requirements
+from skillc.origins import find_cycle, find_licence, read_outer, read_requirements
 from skillc.origins.parts import Licence
 from skillc.origins.requirements import Installed, RequiredSkill, Requirements
 from tests.conftest import World
@@ -184,6 +185,22 @@ def test_conflicts(world: World) -> None:
     assert (parts["pdf"]["version"], parts["pdf"]["purl"]) == ("1.4.0", "pkg:generic/pdf@1.4.0")
 
 
+def test_plugins_that_are_none() -> None:
+    """[SURFACES: Requirements] Of a plugin's file around a skill that has another shape, nothing is taken; of
+    several, the nearest one counts."""
+    files: dict[str, bytes] = {}
+
+    def read(names: Sequence[str]) -> dict[str, bytes]:
+        return {name: files[name] for name in names if name in files}
+
+    faulty = ['{"dependencies": {"mcp": ["x"], "apm": [5]}}', '{"dependencies": [{}, 5, "", "@m"]}', "[", "5"]
+    for text in (*faulty, f'{{"dependencies": ["{"x" * 1000}"]}}'):
+        files["plugin.json"] = text.encode()
+        assert read_outer(["a/b"], read) == {"a/b": ()}
+    files |= {"plugin.json": b'{"dependencies": ["far"]}', "a/plugin.json": b'{"dependencies": ["near"]}'}
+    assert read_outer(["a/b", "c"], read) == {"a/b": ("near",), "c": ("far",)}
+
+
 @pytest.mark.slow
 def test_a_plugin_around_skills(world: World, origin: Origin) -> None:
     """[SURFACES: Requirements] What the plugin needs which a skill is part of is shown, and kept in the lock:
@@ -210,6 +227,7 @@ def test_licences(tmp_path: Path) -> None:
         ("MIT", {}, Licence("MIT")),
         ("mit license", {}, Licence("MIT")),
         ("(MIT OR Apache-2.0)", {}, Licence("MIT OR Apache-2.0")),
+        ("(MIT OR ISC) AND Zlib", {}, Licence("", "(MIT OR ISC) AND Zlib")),
         ("Ours alone", {}, Licence("", "Ours alone")),
         (
             "Complete terms in LICENSE.txt",

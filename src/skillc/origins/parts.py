@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from skillc import __version__, paths
-from skillc.origins.signature import Signature
+from skillc.origins.signature import UNSIGNED, Signature
 from skillc.text import cut, fold_line
 
 _SPACE = uuid.UUID("6f0d7f3c-4f0e-5d0a-9c1b-6d1f0a5c2e11")  # of our own, for numbers of documents
@@ -84,7 +84,8 @@ class Licence:
 
 def read_licence(text: str) -> Licence:
     """Return what a text such as `MIT` or `Apache 2.0` names."""
-    words = re.split(r"\s+(OR|AND)\s+", text.strip())
+    whole = re.fullmatch(r"\s*\(([^()]*)\)\s*", text)  # other brackets say what belongs together
+    words = re.split(r"\s+(OR|AND)\s+", (whole[1] if whole else text).strip())
     ids = [word if word in ("OR", "AND") else _find_id(word) for word in words]
     if all(ids):
         return Licence(" ".join(map(str, ids)))
@@ -92,8 +93,8 @@ def read_licence(text: str) -> Licence:
 
 
 def _find_id(word: str) -> str | None:
-    plain = re.sub(r"[\s-]|licen[cs]e$", "", word.strip("() ").lower()).removeprefix("the")
-    return _KNOWN.get(word.strip("() ").lower()) or _ALIASES.get(plain)
+    plain = re.sub(r"[\s-]|licen[cs]e$", "", word.lower()).removeprefix("the")
+    return _KNOWN.get(word.lower()) or _ALIASES.get(plain)
 
 
 def find_licence(folder: str, named: object = None) -> Licence:
@@ -140,20 +141,46 @@ class Part:
         >>> Part("pdf", "", "", "", Licence(), "", "acme/skills", "skills/pdf", "12ab").purl
         'pkg:github/acme/skills@12ab#skills/pdf'
         """
+        version = (self.commit if self.repository else "") or self.version
+        tail = f"@{quote(version, safe='')}" if version else ""
         if self.repository:
-            words = [f"pkg:github/{quote(self.repository.lower())}"]
-            words.append(
-                f"@{quote(self.commit or self.version, safe='')}" if self.commit or self.version else ""
-            )
-            return "".join([*words, f"#{quote(self.path)}" if self.path else ""])
-        version = f"@{quote(self.version, safe='')}" if self.version else ""
+            path = f"#{quote(self.path)}" if self.path else ""
+            return f"pkg:github/{quote(self.repository.lower())}{tail}{path}"
         query = f"?download_url={quote(self.address, safe='')}" if self.address else ""
-        return f"pkg:generic/{quote(self.name, safe='')}{version}{query}"
+        return f"pkg:generic/{quote(self.name, safe='')}{tail}{query}"
+
+    def component(self) -> dict[str, Any]:
+        """Return it as a component of CycloneDX; what is not known is left out."""
+        licence: dict[str, Any] = {"license": {"id": self.licence.id}}
+        if self.licence.is_expression:
+            licence = {"expression": self.licence.id}
+        elif not self.licence.id:
+            licence = {"license": {"name": self.licence.text}}
+        signer = self.signer or UNSIGNED
+        properties = {
+            "skillc:source": self.source,
+            "skillc:digest-method": "skillc-digest-1" if self.digest else "",
+            "skillc:signer": signer.signer,
+            "skillc:signer-key": signer.key,
+            "skillc:signature-kind": signer.kind,
+        }
+        fields: dict[str, Any] = {
+            "type": "data",
+            "bom-ref": self.name,
+            "name": self.name,
+            "version": self.version,
+            "description": self.description,
+            "hashes": [{"alg": "SHA-256", "content": self.digest}] if self.digest else [],
+            "licenses": [licence] if self.licence.label else [],
+            "purl": self.purl,
+            "properties": [{"name": key, "value": value} for key, value in properties.items() if value],
+        }
+        return {key: value for key, value in fields.items() if value}
 
 
 def make_document(parts: Sequence[Part], name: str) -> dict[str, Any]:
     """Return a CycloneDX document about the skills of a project; the same parts give the same document."""
-    components = [_component(part) for part in parts]
+    components = [part.component() for part in parts]
     number = uuid.uuid5(_SPACE, json.dumps([name, components], sort_keys=True))
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -171,30 +198,3 @@ def make_document(parts: Sequence[Part], name: str) -> dict[str, Any]:
             *({"ref": part.name, "dependsOn": list(part.needs)} for part in parts if part.needs),
         ],
     }
-
-
-def _component(part: Part) -> dict[str, Any]:
-    licence: dict[str, Any] = {"license": {"id": part.licence.id}}
-    if part.licence.is_expression:
-        licence = {"expression": part.licence.id}
-    elif not part.licence.id:
-        licence = {"license": {"name": part.licence.text}}
-    properties = {
-        "skillc:source": part.source,
-        "skillc:digest-method": "skillc-digest-1" if part.digest else "",
-        "skillc:signer": part.signer.signer if part.signer else "",
-        "skillc:signer-key": part.signer.key if part.signer else "",
-        "skillc:signature-kind": part.signer.kind if part.signer else "",
-    }
-    fields: dict[str, Any] = {
-        "type": "data",
-        "bom-ref": part.name,
-        "name": part.name,
-        "version": part.version,
-        "description": part.description,
-        "hashes": [{"alg": "SHA-256", "content": part.digest}] if part.digest else [],
-        "licenses": [licence] if part.licence.label else [],
-        "purl": part.purl,
-        "properties": [{"name": key, "value": value} for key, value in properties.items() if value],
-    }
-    return {key: value for key, value in fields.items() if value}

@@ -41,6 +41,8 @@ _OPENCLAW = ("openclaw", "clawdbot", "clawdis")  # names that it had
 _REPOSITORY = re.compile(
     r"(?:https://|git@)?(?:([\w-]+(?:\.[\w-]+)+)[/:])?([\w-]+/[\w-][\w.-]*?)(?:\.git)?(/[\w./-]+)?(?:#([\w./-]+))?"
 )
+_PLUGINS = (".claude-plugin/plugin.json", "plugin.json")
+_CODEX = {"mcp": "mcp", "env_var": "environment", "cli": "programs"}  # its kinds of tools
 Requirement = tuple[str, Any]  # its kind, and what is needed
 
 
@@ -59,6 +61,9 @@ class RequiredSkill:
     @property
     def short_name(self) -> str:
         return self.name.rpartition("/")[2]
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
 
     def label(self) -> str:
         return f"{self.name}@{self.versions}" if self.versions else self.name
@@ -109,28 +114,22 @@ class Requirements:
 
 def read_requirements(folder: str, outer: Iterable[str] = ()) -> Requirements:
     """Return what the skill in a folder needs, in all dialects, and what `read_outer` said of it."""
-    fields: Mapping[str, Any] = {}
+    found: list[Requirement] = []
     try:
         document = parse(read_main_file(folder))
-        fields = document.frontmatter.fields if document.frontmatter else {}
+        found += _read_frontmatter(document.frontmatter.fields if document.frontmatter else {})
     except (SkillcError, OSError):
         pass  # what reads the skill itself says so
-    metadata = _table(fields.get("metadata"))
-    found: list[Requirement] = [
-        *_read_ours(_table(metadata.get("requires"))),
-        *_read_toolhive(fields.get("toolhive.requires", metadata.get("toolhive.requires"))),
-    ]
-    for name in _OPENCLAW:
-        found += _read_openclaw(_table(_table(metadata.get(name)).get("requires")))
-    for name, read in _FILES.items():
+    for name in ("apm.yml", *_PLUGINS, "agents/openai.yaml"):
         try:
-            found += read(_load(name, paths.read_regular(os.path.join(folder, *name.split("/")), MAX_FILE)))
+            found += _read_file(name, paths.read_regular(os.path.join(folder, *name.split("/")), MAX_FILE))
         except OSError:
             pass
     found += [("skills", _parse_label(each)) for each in outer]
     kinds: dict[str, dict[Any, Any]] = {"skills": {}, "programs": {}, "environment": {}, "mcp": {}}
     for kind, value in found:  # each once
-        kinds[kind].setdefault(value.name if isinstance(value, RequiredSkill) else value, value)
+        if value:
+            kinds[kind].setdefault(value.name if isinstance(value, RequiredSkill) else value, value)
     return Requirements(**{kind: tuple(values.values())[:MAX_NAMES] for kind, values in kinds.items()})
 
 
@@ -147,10 +146,10 @@ def read_outer(
         around = range(len(words))[::-1]
         places[folder] = ["/".join([*words[:count], name]) for count in around for name in _PLUGINS]
     files = read(list(dict.fromkeys(chain.from_iterable(places.values()))))
-    labels = {
-        name: tuple(skill.label() for _, skill in _read_plugin(_load(name, data)))[:MAX_NAMES]
-        for name, data in files.items()
-    }
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, data in files.items():
+        skills = [value for kind, value in _read_file(name, data) if kind == "skills" and value]
+        labels[name] = tuple(skill.label() for skill in skills[:MAX_NAMES])
     nearest = ((folder, next(filter(labels.get, names), "")) for folder, names in places.items())
     return {folder: labels.get(name, ()) for folder, name in nearest}
 
@@ -161,14 +160,61 @@ def _parse_label(text: str) -> RequiredSkill:
     return RequiredSkill(name.strip().strip("/"), versions.strip())
 
 
-def _load(name: str, data: bytes) -> Mapping[str, Any]:
-    """Return the table in a file of JSON or YAML; an empty one where there is none."""
+def _read_frontmatter(fields: Mapping[str, Any]) -> Iterator[Requirement]:
+    """Yield what a SKILL.md says, in our form, ToolHive's and OpenClaw's."""
+    metadata = _table(fields.get("metadata"))
+    requires = _table(metadata.get("requires"))
+    yield from (("skills", _parse_label(word)) for word in _words(requires.get("skills")))
+    yield from (("programs", (word,)) for word in _words(requires.get("programs")))
+    yield from ((kind, word) for kind in ("environment", "mcp") for word in _words(requires.get(kind)))
+    # Images of a registry of containers, which skc can't fetch, or git://host/owner/repo@ref#path.
+    for word in _words(fields.get("toolhive.requires", metadata.get("toolhive.requires"))):
+        place, _, path = word.removeprefix("git://").partition("#")
+        place, _, ref = place.partition("@")
+        is_git = word.startswith("git://")
+        name = place.rpartition("/")[2].partition(":")[0]
+        yield "skills", _of_repository(place, ref, path) if is_git else RequiredSkill(name)
+    for name in _OPENCLAW:
+        requires = _table(_table(metadata.get(name)).get("requires"))
+        yield from (("programs", (word,)) for word in _words(requires.get("bins")))
+        yield "programs", _words(requires.get("anyBins"))
+        yield from (("environment", word) for word in _words(requires.get("env")))
+
+
+def _read_file(name: str, data: bytes) -> Iterator[Requirement]:
+    """Yield what a file beside a SKILL.md says: APM's, a plugin's or Codex's."""
     try:
-        if len(data) > MAX_FILE:
-            return {}
-        return _table(json.loads(data) if name.endswith(".json") else load_yaml(data.decode()).value)
+        is_json, data = name.endswith(".json"), data if len(data) <= MAX_FILE else b""
+        manifest = _table(json.loads(data) if is_json else load_yaml(data.decode()).value)
     except (ValueError, RecursionError, NotYaml):
-        return {}
+        return
+    needs = manifest.get("dependencies")
+    for each in _list(needs) if is_json else ():
+        fields = {"name": each} if isinstance(each, str) else _table(each)
+        plugin, _, _ = _text(fields.get("name")).partition("@")  # its marketplace
+        yield "skills", RequiredSkill(plugin, _text(fields.get("version")))
+    for each in _list(_table(needs).get("apm")):
+        fields = {"git": each} if isinstance(each, str) else _table(each)
+        if match := _REPOSITORY.fullmatch(_text(fields.get("git"))):
+            host, repository, path, ref = match.groups("")
+            place = f"{host or 'github.com'}/{repository}"
+            for inside in _words(fields.get("skills")) or [path or _text(fields.get("path"))]:
+                yield "skills", _of_repository(place, ref or _text(fields.get("ref")), inside)
+    for each in _list(_table(needs).get("mcp")):
+        yield "mcp", _text(each if isinstance(each, str) else _table(each).get("name"))
+    for each in map(_table, _list(_table(needs).get("tools"))):
+        tool, kind = _text(each.get("value")), _CODEX.get(_text(each.get("type")))
+        if tool and kind:
+            yield kind, (tool,) if kind == "programs" else tool
+
+
+def _of_repository(place: str, ref: str, path: str) -> RequiredSkill:
+    """Return a skill of a repository, such as github.com/acme/skills, or all that it has."""
+    host, _, repository = place.partition("/")
+    address = f"github:{repository}" if host == "github.com" else f"git+https://{place}"
+    path = path.strip("/")
+    source = f"{address}@{ref}" if ref else address
+    return RequiredSkill(f"{repository}/{path}".strip("/"), "", source, not path)
 
 
 def _table(value: object) -> Mapping[str, Any]:
@@ -179,90 +225,13 @@ def _list(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _words(value: object) -> dict[str, None]:
-    return dict.fromkeys(filter(None, map(_text, read_words(value))))
-
-
 def _text(value: object) -> str:
     """Return a text of one line as people write them; an empty one for anything else."""
     return value if isinstance(value, str) and value.isprintable() and len(value) <= MAX_TEXT else ""
 
 
-def _named(kind: str, name: object) -> Iterator[Requirement]:
-    if text := _text(name):
-        yield kind, (text,) if kind == "programs" else text
-
-
-def _find_skill(place: str, ref: object, path: str) -> Iterator[Requirement]:
-    """Yield a skill of a repository, such as github.com/acme/skills, or all that it has."""
-    host, _, repository = place.partition("/")
-    address = f"github:{repository}" if host == "github.com" else f"git+https://{place}"
-    source = f"{address}@{ref}" if _text(ref) else address
-    path = path.strip("/")
-    yield "skills", RequiredSkill(f"{repository}/{path}".strip("/"), "", source, not path)
-
-
-def _read_ours(requires: Mapping[str, Any]) -> Iterator[Requirement]:
-    skills = map(_parse_label, _words(requires.get("skills")))
-    yield from (("skills", each) for each in skills if each.name)
-    for kind in ("programs", "environment", "mcp"):
-        for name in _words(requires.get(kind)):
-            yield from _named(kind, name)
-
-
-def _read_toolhive(value: object) -> Iterator[Requirement]:
-    """Read references to images of a registry of containers, which skc can't fetch, or to git."""
-    for word in _words(value):
-        place, _, path = word.removeprefix("git://").partition("#")
-        place, _, ref = place.partition("@")
-        if word.startswith("git://"):
-            yield from _find_skill(place, ref, path)
-        elif name := place.rpartition("/")[2].partition(":")[0]:
-            yield "skills", RequiredSkill(name)
-
-
-def _read_openclaw(requires: Mapping[str, Any]) -> Iterator[Requirement]:
-    yield from (("programs", (name,)) for name in _words(requires.get("bins")))
-    yield from (("environment", name) for name in _words(requires.get("env")))
-    if group := tuple(_words(requires.get("anyBins"))):
-        yield "programs", group
-
-
-def _read_apm(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
-    dependencies = _table(manifest.get("dependencies"))
-    for each in _list(dependencies.get("apm")):
-        fields = {"git": each} if isinstance(each, str) else _table(each)
-        match = _REPOSITORY.fullmatch(_text(fields.get("git")))
-        if match:
-            host, repository, path, ref = match.groups("")
-            place = f"{host or 'github.com'}/{repository}"
-            for name in _words(fields.get("skills")) or [path or _text(fields.get("path"))]:
-                yield from _find_skill(place, ref or fields.get("ref"), name)
-    for each in _list(dependencies.get("mcp")):
-        yield from _named("mcp", each if isinstance(each, str) else _table(each).get("name"))
-
-
-def _read_plugin(manifest: Mapping[str, Any]) -> Iterator[Requirement]:
-    for each in _list(manifest.get("dependencies")):
-        fields = {"name": each} if isinstance(each, str) else _table(each)
-        name, _, _ = _text(fields.get("name")).partition("@")  # its marketplace
-        if name:
-            yield "skills", RequiredSkill(name, _text(fields.get("version")))
-
-
-def _read_codex(settings: Mapping[str, Any]) -> Iterator[Requirement]:
-    kinds = {"mcp": "mcp", "env_var": "environment", "cli": "programs"}
-    for each in map(_table, _list(_table(settings.get("dependencies")).get("tools"))):
-        if each.get("type") in kinds:
-            yield from _named(kinds[each["type"]], each.get("value"))
-
-
-_PLUGINS = (".claude-plugin/plugin.json", "plugin.json")
-_FILES: dict[str, Callable[[Mapping[str, Any]], Iterator[Requirement]]] = {
-    "apm.yml": _read_apm,
-    **dict.fromkeys(_PLUGINS, _read_plugin),
-    "agents/openai.yaml": _read_codex,
-}
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(filter(None, map(_text, read_words(value))))
 
 
 @dataclass(frozen=True, slots=True)
