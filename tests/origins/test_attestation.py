@@ -17,6 +17,7 @@ from skillc.registry.model.access import Job
 from skillc.server import ServerSettings
 from skillc.server.attestation import make_statement, open_attester
 from skillc.skills import digest_skill
+from skillc.toml import Table
 from tests.conftest import World
 from tests.origins.conftest import NEEDS_SSH, write_trust
 from tests.support.keys import make_ssh_key
@@ -148,7 +149,7 @@ def test_trust_of_a_registry(world: World, registry: Registry, tmp_path: Path) -
         "allowed_signers": [str(key.parent / "allowed")],
         "prefix": [{"name": "payments", "require": "signed"}],
     }
-    trust: Trust = parse_trust(table, str(tmp_path / "registry.toml"), "prefix")
+    trust: Trust = parse_trust(Table(table), str(tmp_path), "prefix")
     admin = registry.accounts.create_first_admin()
     assert admin is not None
     with serve_registry(registry, settings=ServerSettings(trust=trust)) as (url, _):

@@ -17,19 +17,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
 from skillc.origins.signature import BROKEN, NONE, NOT_SAFE, REGISTRY, VALID, Signature
 from skillc.settings import MAX_FILE, parse_toml
-from skillc.spelling import near_miss
 from skillc.surface import Person
 from skillc.text import one_line
+from skillc.toml import Table
 
 SIGNED = "signed"
+MAX_RULES = 1000
 OPTION = "--accept-signer"
 _ASK = "hint: ask its author for files as they were signed; nothing of it came in"
 _NAME = "hint: if you trust the signer, name its key or root in [trust]; docs/origins.md says how"
@@ -70,67 +70,48 @@ class Trust:
 def read_trust() -> Trust:
     """Return [trust] of the home's config.toml; raises InvalidConfiguration for one that can't be used."""
     home = paths.home()
-    path = paths.config_file(home) if home else ""
+    if not home:
+        return Trust()
+    path = paths.config_file(home)
     try:
-        table = parse_toml(paths.read_regular(path, MAX_FILE).decode()).get("trust", {}) if path else {}
+        content = parse_toml(paths.read_regular(path, MAX_FILE).decode())
+        return parse_trust(Table(content).table("trust"), os.path.dirname(path), "source")
     except FileNotFoundError:
         return Trust()
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidConfiguration(path, f"{getattr(error, 'strerror', None) or error}") from None
-    return parse_trust(table, path, "source")
 
 
-def parse_trust(table: object, path: str, kind: str) -> Trust:
-    """Return what a table [trust] of a file says; its rules are in tables [[trust.<kind>]]."""
-    fields = _read_table(table, "[trust]", ("roots", "allowed_signers", "require", kind), path)
-    rules = [
-        _read_table(each, f"[[trust.{kind}]]", ("name", "signers", "require"), path)
-        for each in fields.get(kind, [])
-    ]
-    for rule in rules:
-        if "name" not in rule:
-            raise InvalidConfiguration(path, f'[[trust.{kind}]] needs a name, such as "acme/skills"')
-    base = os.path.dirname(path)
-    roots, allowed = (
-        tuple(os.path.join(base, os.path.expanduser(name)) for name in fields.get(key, ()))
+def parse_trust(table: Table, folder: str, kind: str) -> Trust:
+    """Return what a table [trust] says, of a file in a folder; its rules are in tables [[trust.<kind>]].
+
+    A fault is a ValueError.
+    """
+    roots, allowed_signers = (
+        tuple(os.path.join(folder, os.path.expanduser(name)) for name in table.texts(key))
         for key in ("roots", "allowed_signers")
     )
-    return Trust(
-        roots,
-        allowed,
-        "require" in fields,
-        tuple(
-            Rule(each["name"].rstrip("/"), tuple(each.get("signers", ())), "require" in each)
-            for each in rules
-        ),
-    )
+    rules = tuple(_parse_rule(each) for each in table.tables(kind, MAX_RULES))
+    trust = Trust(roots, allowed_signers, _is_required(table), rules)
+    table.finish()
+    return trust
 
 
-def _read_table(value: object, name: str, keys: Sequence[str], path: str) -> Mapping[str, Any]:
-    """Return a table with no other keys than these; raises InvalidConfiguration."""
-    if not isinstance(value, dict):
-        raise InvalidConfiguration(path, f"{name} is not a table")
-    for key, content in value.items():
-        if key not in keys:
-            raise InvalidConfiguration(path, f"{name} has no key '{key}'{near_miss(key, keys)}")
-        form, is_fine = _FORMS.get(key, _RULES)
-        if not is_fine(content):
-            raise InvalidConfiguration(path, f"{name} {key} is {form}")
-    return value
+def _parse_rule(table: Table) -> Rule:
+    rule = Rule(table.text("name").rstrip("/"), table.texts("signers"), _is_required(table))
+    if not rule.name:
+        raise table.fault("name", 'it is a source or a prefix, such as "acme/skills"')
+    if "" in rule.signers:
+        raise table.fault("signers", "none is an empty text")
+    table.finish()
+    return rule
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
-
-
-# What the value of a key has to be, and whether one is.
-_TEXTS = "a list of texts", _are_texts
-_RULES: tuple[str, Callable[[Any], bool]] = "a list of tables", lambda value: isinstance(value, list)
-_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    **dict.fromkeys(("roots", "allowed_signers", "signers"), _TEXTS),
-    "require": (f'"{SIGNED}", or is left out', lambda value: value == SIGNED),
-    "name": ('a name, such as "acme/skills"', lambda value: _are_texts([value]) and value != "/"),
-}
+def _is_required(table: Table) -> bool:
+    text = table.text("require")
+    if text not in ("", SIGNED):
+        raise table.fault("require", f'it is "{SIGNED}", or is left out')
+    return text == SIGNED
 
 
 def _plain(source: str) -> str:

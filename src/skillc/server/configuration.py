@@ -34,10 +34,10 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from skillc.audit import LEVELS
 from skillc.errors import InvalidConfiguration, SkillcError
@@ -56,6 +56,7 @@ from skillc.server.settings import (
     parse_issuer,
 )
 from skillc.skills import SkillId
+from skillc.toml import Table
 
 T = TypeVar("T")
 
@@ -65,7 +66,6 @@ MAX_DAYS = 3650
 MAX_PREFIXES = 1000  # of one list
 MAX_MIRRORS = 50
 
-_KINDS = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 _AGE = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _REFS: dict[str, Callable[[str], GitRef]] = {
@@ -83,11 +83,11 @@ def read_configuration(path: str) -> tuple[RegistryConfig, ServerSettings]:
         config = RegistryConfig(
             _read_policies(root.table("policy")),
             _read_review(root.table("review")),
-            _read_mirrors(root.tables("mirror")),
+            _read_mirrors(root.tables("mirror", MAX_MIRRORS)),
         )
         oidc = _read_oidc(root.table("oidc")) if "oidc" in root else None
         sign_in = SignInSettings(oidc, _read_publishing(root.table("publishing")))
-        trust = parse_trust(root.take("trust", {}, dict), path, "prefix")
+        trust = parse_trust(root.table("trust"), os.path.dirname(path), "prefix")
         attestation = root.table("attestation")
         keys = [os.path.join(os.path.dirname(path), os.path.expanduser(k)) for k in attestation.texts("keys")]
         attestation.finish()
@@ -101,7 +101,7 @@ def _open(path: str) -> Iterator[_Table]:
     A fault, also one that is found in the block, raises InvalidConfiguration.
     """
     try:
-        root = _Table(tomllib.loads(read_regular(path, MAX_FILE).decode()), "")
+        root = _Table(tomllib.loads(read_regular(path, MAX_FILE).decode()))
         yield root
         root.finish()
     except OSError as error:
@@ -110,33 +110,8 @@ def _open(path: str) -> Iterator[_Table]:
         raise InvalidConfiguration(path, str(error).partition("\n")[0] or "it is nested too deeply") from None
 
 
-class _Table:
-    """A table whose settings are taken one by one; what is left is unknown. A fault is a ValueError."""
-
-    def __init__(self, values: Mapping[str, Any], name: str) -> None:
-        self._values = dict(values)
-        self._name = name
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._values
-
-    def take(self, key: str, default: Any, *kinds: type) -> Any:
-        value = self._values.pop(key, default)
-        if value is not default and not isinstance(value, kinds):
-            raise self.fault(key, f"it is {' or '.join(_KINDS[kind] for kind in kinds)}")
-        return value
-
-    def text(self, key: str, default: str = "") -> str:
-        value: str = self.take(key, default, str)
-        if not value.isprintable() or len(value) > 2000:
-            raise self.fault(key, "it is one line of printable text")
-        return value
-
-    def texts(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
-        values = self.take(key, default, list)
-        if not all(isinstance(value, str) for value in values):
-            raise self.fault(key, "it is a list of texts")
-        return tuple(values)
+class _Table(Table):
+    """A table of registry.toml."""
 
     def convert(self, key: str, text: str, parse: Callable[[str], T]) -> T:
         """Return what a function makes of a text; its error is a fault of the setting."""
@@ -155,22 +130,6 @@ class _Table:
         if value not in LEVELS:
             raise self.fault(key, f"it is one of {', '.join(LEVELS)}")
         return str(value)
-
-    def table(self, key: str) -> _Table:
-        return _Table(self.take(key, {}, dict), f"[{key}] ")
-
-    def tables(self, key: str) -> list[_Table]:
-        values = self.take(key, [], list)
-        if len(values) > MAX_MIRRORS or not all(isinstance(value, dict) for value in values):
-            raise self.fault(key, f"it is at most {MAX_MIRRORS} tables [[{key}]]")
-        return [_Table(value, f"[[{key}]] ") for value in values]
-
-    def fault(self, key: str, reason: str) -> ValueError:
-        return ValueError(f"{self._name}{key}: {reason}")
-
-    def finish(self) -> None:
-        for key in self._values:
-            raise self.fault(key[:100], "there is no such setting")
 
 
 def _read_policies(table: _Table) -> Policies:
