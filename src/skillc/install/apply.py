@@ -1,25 +1,36 @@
 """Make a store equal to its lock, as 'skc install' does: fetch, verify, audit, put, deploy and remove.
 
 Nothing that the lock says is believed before it was verified: files by their digest [D64], agents by the
-table [D63], and blocks of the audit by what this user accepted [D65]. What happens to the lock while files
-are fetched wins: entries are read again before anything is written.
+table [D63], and blocks of the audit by what this user accepted [D65]. Where another tool dropped what skc had
+noted, a skill is resolved again; an entry from before that digest is verified by what it has, and gets one.
+What happens to the lock while files are fetched wins: entries are read again before anything is written.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skillc import atomic
 from skillc.compiler import check_store
-from skillc.errors import LockUnsatisfied, warning
+from skillc.errors import Diagnostic, LockUnsatisfied, SkillcError, warning
 from skillc.install.audit import admit, admit_locked_signer
-from skillc.install.entry import LockEntry
-from skillc.install.fetch import Fetch, fetch_entries
+from skillc.install.download import Origins, reason_of
+from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
 from skillc.install.lock import change_lock, lock_folder, read_lock, skill_of, store_folder
+from skillc.install.origin import Candidate
 from skillc.install.remove import remove_skill
-from skillc.install.state import find_version, installed_versions, note_versions
+from skillc.install.state import (
+    Outcome,
+    TellStep,
+    find_version,
+    ignore_step,
+    installed_versions,
+    note_versions,
+)
 from skillc.install.store import FetchedSkill, check_targets, has_skill, is_edited, publish_entries, put_skill
 from skillc.library.records import deployments_by_source, lock_store
 from skillc.surface import Steps
@@ -138,3 +149,63 @@ def _remove_all(root: str, names: Sequence[str], result: InstallResult) -> None:
             change_lock(root, forget=[name])  # the npm package's global file may still have it
             result.removed.append(name)
     note_versions(root, {}, forget=[name for name in names if name not in now])
+
+
+@dataclass(slots=True)
+class Fetch(Outcome):
+    """What was fetched, while it is open."""
+
+    skills: list[FetchedSkill] = field(default_factory=list)
+
+
+@contextmanager
+def fetch_entries(
+    base: str, entries: Sequence[LockEntry], hosts: Iterable[str] = (), tell_step: TellStep = ignore_step
+) -> Iterator[Fetch]:
+    """Give the skills of lock entries, verified; the arguments are those of `Origins`."""
+    with Origins(base, hosts, tell_step) as origins:
+        fetch = Fetch(origins.diagnostics)
+        packages = [entry.name for entry in entries if entry.text("sourceType") == "node_modules"]
+        fetch.diagnostics += [warning("W089", name) for name in packages]
+        others = [entry for entry in entries if entry.name not in packages]
+        for entry, result in origins.open(others, is_exact=True):
+            with fetch.attempt():
+                if isinstance(result, SkillcError):
+                    raise LockUnsatisfied(entry.name, reason_of(result), result.details)
+                fetch.skills.append(_verify(base, entry, result, fetch.diagnostics))
+        yield fetch
+
+
+def _verify(base: str, entry: LockEntry, candidate: Candidate, diagnostics: list[Diagnostic]) -> FetchedSkill:
+    """Return a skill of a download, if it is what the lock says; raises LockUnsatisfied."""
+    diagnostics += candidate.warn_of_yank(entry.name, entry.own_text("version"))
+    label = candidate.download.origin.label()
+    hashes = hash_folder(candidate.folder, candidate.links, entry.executables)
+    if entry.own and not is_locked(entry, candidate, hashes):
+        hint = f"hint: 'skc update {entry.name}' takes what is there now"
+        raise LockUnsatisfied(entry.name, f"the files in {label} are not those of the lock", hint)
+    evidence = candidate.find_evidence()
+    if entry.is_complete:
+        return FetchedSkill(entry, candidate.folder, label, evidence)
+    if entry.own:
+        diagnostics.append(warning("W096", entry.name))
+    else:
+        has_hash = entry.hash or (entry.text("wellKnownDigest") and candidate.digest)
+        same = "the files are the same" if has_hash else "it has no hash, so the files may be others"
+        if not is_locked(entry, candidate, hashes):
+            same = "and they are other files now"
+        diagnostics.append(warning("W086", entry.name, same))
+    new = make_entry(base, candidate, hashes, last=entry)
+    return FetchedSkill(new, candidate.folder, label, evidence)
+
+
+def is_locked(entry: LockEntry, candidate: Candidate, hashes: FolderHashes) -> bool:
+    """Return whether a folder is what the lock says, by all digests that it has."""
+    pairs = (
+        (entry.content, hashes.content.digest),
+        (entry.hash, hashes.computed),
+        (entry.digest, hashes.source),
+        (entry.own_text("tree"), candidate.tree),
+        (entry.text("wellKnownDigest"), candidate.digest),
+    )
+    return all(locked == actual for locked, actual in pairs if locked and actual)

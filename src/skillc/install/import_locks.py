@@ -21,9 +21,10 @@ from typing import Any
 
 from skillc import paths
 from skillc.errors import AuditBlocked, InvalidConfiguration, InvalidOption, SkillcError, unexpected
+from skillc.install.apply import is_locked
 from skillc.install.audit import admit, admit_signer
+from skillc.install.download import COMMIT, Origins, reason_of
 from skillc.install.entry import OWN, VERSION, LockEntry, hash_folder, make_entry
-from skillc.install.fetch import COMMIT, Origins, is_locked, reason_of
 from skillc.install.import_plan import COPIED, ImportResult, Skip, Step, is_same
 from skillc.install.lock import find_root, global_lock_file, lock_folder, read_lock, store_folder
 from skillc.install.origin import CLAWHUB, REGISTRY, Candidate

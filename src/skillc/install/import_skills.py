@@ -30,7 +30,8 @@ from skillc.install.import_plan import (
     plan_import,
 )
 from skillc.install.lock import skill_of
-from skillc.install.store import TellStep, ignore_step, remember_skill
+from skillc.install.state import TellStep, ignore_step
+from skillc.install.store import remember_skill
 from skillc.library import record_imports
 from skillc.library.records import lock_store
 from skillc.settings import Settings

@@ -44,6 +44,12 @@ VERSION = 1  # records from before have neither a version nor a digest inside
 UNSEALED = 0
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)  # of a record that can't be read
 
+TellStep = Callable[[str], None]  # gets the name of each skill
+
+
+def ignore_step(name: str) -> None:
+    """Show no progress."""
+
 
 @dataclass(slots=True)
 class Outcome:

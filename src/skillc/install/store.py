@@ -23,7 +23,15 @@ from skillc.compiler import (
 from skillc.errors import Diagnostic, SkillcError, TargetExists, warning
 from skillc.install.entry import COPY, LockEntry
 from skillc.install.lock import change_lock, read_lock, skill_of, store_folder, target_scope
-from skillc.install.state import Outcome, find_version, keep_version, note_deployments, note_versions
+from skillc.install.state import (
+    Outcome,
+    TellStep,
+    find_version,
+    ignore_step,
+    keep_version,
+    note_deployments,
+    note_versions,
+)
 from skillc.library import Skill, record_imports
 from skillc.library.records import DeploymentRecord, deployments_by_source, is_path_target
 from skillc.origins import NO_EVIDENCE, Evidence
@@ -31,7 +39,6 @@ from skillc.settings import Settings, load_settings
 from skillc.skills import digest_skill, has_uncounted, make_folder
 
 BATCH = 100  # skills
-TellStep = Callable[[str], None]
 Item = TypeVar("Item")
 
 
@@ -43,10 +50,6 @@ class FetchedSkill:
     folder: str
     label: str  # where it came from, for people
     evidence: Evidence = NO_EVIDENCE
-
-
-def ignore_step(name: str) -> None:
-    """Show no progress."""
 
 
 def put_skill(root: str, skill: FetchedSkill, reason: str, *, is_there: bool = False) -> Sequence[Diagnostic]:

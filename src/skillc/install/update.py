@@ -25,9 +25,10 @@ from skillc.errors import (
     unexpected,
     warning,
 )
+from skillc.install.apply import fetch_entries
 from skillc.install.audit import admit_signer, check_blocks
+from skillc.install.download import Origins
 from skillc.install.entry import FolderHashes, LockEntry, hash_folder, make_entry
-from skillc.install.fetch import Origins, fetch_entries
 from skillc.install.lock import find_entries, find_root, lock_folder, read_lock, require_intact, store_folder
 from skillc.install.merge import Merge, is_text, merge_trees, read_tree
 from skillc.install.state import Outcome, find_edited, find_version, note_latest

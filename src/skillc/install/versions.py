@@ -16,9 +16,8 @@ from skillc import paths
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, InvalidSkillId, SkillcError, warning
 from skillc.install.address import parse_origin
-from skillc.install.download import open_download
+from skillc.install.download import NO_REFS, Origins, Refs, move_origin, open_download, reason_of
 from skillc.install.entry import LockEntry
-from skillc.install.fetch import NO_REFS, Origins, Refs, move_origin, reason_of
 from skillc.install.lock import (
     change_lock,
     find_entries,
