@@ -416,7 +416,7 @@ def test_missed_prompts(library: World) -> None:
 def test_offers_and_the_fit(world: World) -> None:
     """[D75] what prompts asked for comes before what they did not, unless it was never read of."""
     from skillc.library import at_path
-    from skillc.listing.fit import MANY_OFFERS, score_use
+    from skillc.listing.plan import MANY_OFFERS, score_use
     from skillc.usage import record_offer
 
     put_library(world.global_store)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
         renew_listings,
         reset_listings,
     )
-    from skillc.listing.fitting import AgentFit, Fitting, fit_listings
+    from skillc.listing.fit import AgentFit, Fitting, fit_listings
+    from skillc.listing.folders import describe_targets, join_targets
     from skillc.listing.hook import answer_prompt, start_update
     from skillc.listing.listing import AgentListing, ListedSkill, Listings, list_agents
     from skillc.listing.more_skills import is_more_skills
     from skillc.listing.offer_update import update_offers
     from skillc.listing.permission import answer_permission
-    from skillc.listing.readers import describe_targets, join_targets
     from skillc.listing.rules import CHARACTERS, read_rules
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -1,4 +1,4 @@
-"""Fit a listing into an agent's budget as the agent does: which descriptions are whole, cut, or left out."""
+"""Simulate what an agent does with its budget: which descriptions are whole, cut, or left out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Outcome:
     """What became of a listing: for each candidate its state and the characters shown; sums of all lines."""
 
     states: tuple[tuple[str, int], ...]
@@ -36,7 +36,7 @@ class Fit:
     needed: int
 
 
-def fit_listing(rule: Rule, candidates: Sequence[Candidate], budget: int | None) -> Fit:
+def simulate_listing(rule: Rule, candidates: Sequence[Candidate], budget: int | None) -> Outcome:
     """Return what the agent shows of each skill, in the order in which it lists them.
 
     `budget` is the most that its listing may take, or None.
@@ -50,7 +50,7 @@ def fit_listing(rule: Rule, candidates: Sequence[Candidate], budget: int | None)
     if budget is not None and needed > budget:
         {"fit": _fit, "stop": _stop, "even": _even}[rule.overflow](own, listed, budget)
     used = sum(line.cost(line.shown) for line in everything if line.shown is not None)
-    return Fit(tuple(line.state() for line in lines), used, needed)
+    return Outcome(tuple(line.state() for line in lines), used, needed)
 
 
 def own_lines(rule: Rule, names: Collection[str]) -> list[Line]:

@@ -19,18 +19,15 @@ from skillc.library.records import (
     read_deployments,
     read_listing_record,
 )
-from skillc.listing.fit import hidden_state
-from skillc.listing.fitting import apply_states, fit_listings, note_whole
+from skillc.listing.fit import apply_states, fit_listings, note_whole
 from skillc.listing.folders import all_places
 from skillc.listing.limits import restore_share
 from skillc.listing.listing import find_agents, list_agents
 from skillc.listing.more_skills import is_more_skills, keep_more_skills
+from skillc.listing.plan import hidden_state
 from skillc.listing.rules import read_rules
 from skillc.settings import load_settings
 from skillc.text import count_of, utf8_text
-
-MAX_LINES = 20  # skills of one agent that a text names
-USUAL = ("short", "no room")  # reasons that come last in it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,246 +1,235 @@
-"""Choose what each agent lists, so that every listed description of ours is whole [D75].
-
-First what a person wants always, then what was used or offered by a hook, where use fades with age, then the
-shortest. Skills that skc did not put there count and stay as they are.
-"""
+"""Fit agents' listings: choose what each lists, show it, and deploy skills so [D75, D76]."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from skillc.compiler import Agent, DeploymentState, agents_by_name, inspect_deployment
-from skillc.library import at_path
+from skillc.compiler import agents_by_name, change_states
+from skillc.contract import Result, hidden
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, warning
 from skillc.library.records import (
-    ALWAYS,
-    DEMAND,
-    LEFT_OUT,
     LISTED,
     ON_DEMAND,
-    DeploymentRecord,
     ListingRecord,
+    change_listing_record,
+    read_deployments,
+    read_listing_record,
 )
-from skillc.listing.budget import Candidate, Line, own_lines
-from skillc.listing.folders import Folders, FoundSkill, Place
-from skillc.listing.more_skills import MAX_DESCRIPTION, NAME, describe, is_more_skills
-from skillc.listing.rules import CHARACTERS, Rule, read_rules
-from skillc.settings import Settings
-from skillc.usage import count_by_day, count_offers_by_day
+from skillc.listing.budget import WHOLE, simulate_listing
+from skillc.listing.folders import project_places, user_places
+from skillc.listing.limits import NewShare, find_limit, plan_share
+from skillc.listing.listing import find_agents
+from skillc.listing.more_skills import keep_more_skills
+from skillc.listing.plan import Choice, Plan
+from skillc.listing.rules import Rule, check_version, find_version, read_rules
+from skillc.quotes import shell_quote
+from skillc.settings import load_settings
+from skillc.surface import UNATTENDED, Person
+from skillc.text import count_of, one_line, utf8_text
 
-HALF_LIFE = 30  # days after which a use counts half
-OFFERED = 0.1  # what an offer of a hook counts, where a read counts 1
-MANY_OFFERS = 10  # after which a skill that was never read of them is no more wanted than any other
-SHARE = 50  # the part of the window that a listing has by default where the agent sets no limit
-UNTOUCHED = (DeploymentState.OTHER, DeploymentState.EDITED, DeploymentState.GONE)
+MAX_LINES = 20  # skills of one agent that a text names
+USUAL = ("short", "no room")  # reasons that come last in it
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What is done with a skill at a path, and why."""
+class AgentFit:
+    """What an agent lists when its listing is fitted; sizes are characters."""
 
-    path: str
-    id: str
-    state: str
-    reason: str
-    record: DeploymentRecord
-
-    @property
-    def is_change(self) -> bool:
-        return self.state != self.record.state
-
-
-@dataclass(slots=True)
-class _Item:
-    """A skill at a path of ours, with its line at each agent that can list it or leave it out."""
-
-    path: str
-    id: str
-    record: DeploymentRecord
-    choice: str
-    hidden: str
-    score: float = 0
-    lines: dict[str, Line] = field(default_factory=dict)
+    agent: str
+    budget: int
+    used: int
+    listed: tuple[str, ...]
+    on_demand: tuple[str, ...]
+    display: str = hidden("")
+    choices: tuple[Choice, ...] = hidden(())
+    whole: tuple[str, ...] = hidden(())
+    setting: str = hidden("")
+    elsewhere: int = hidden(0)  # skills that it lists though they are on demand for others
+    needed: int = hidden(0)  # characters of all that is listed, if all were whole
+    foreign: int = hidden(0)  # skills that it lists and skc did not put there
 
     @property
-    def size(self) -> int:
-        return max((line.cost(line.wanted) for line in self.lines.values()), default=0)
+    def excess(self) -> str:
+        """What people can do where what is not for skc to choose takes more than there is; else empty."""
+        if self.elsewhere or self.needed <= self.budget:
+            return ""
+        if not self.foreign:
+            return "what it has to list takes more: not all is shown whole"
+        count = count_of(self.foreign, "skill")
+        return (
+            f"{count} that skc did not put there take more: 'skc import' takes them over, to be fitted then"
+        )
 
-    def key(self) -> tuple[bool, float, int, str]:
-        return self.choice != ALWAYS, -self.score, self.size, self.path
-
-
-class Plan:
-    """The choice for a set of agents, whose folders may be shared: a folder has one state of a skill."""
-
-    def __init__(
-        self,
-        places: Mapping[Rule, Sequence[Place]],
-        readers: Mapping[Rule, Sequence[Place]],
-        limits: Mapping[str, int | None],
-        settings: Settings,
-        record: ListingRecord,
-    ) -> None:
-        self.limits = limits
-        self._readers = readers
-        self.budgets = {
-            rule.agent: budget_of(rule.agent, limits[rule.agent], settings, record) for rule in places
-        }
-        folders = Folders()
-        self.found = {rule: folders.find(rule, each) for rule, each in places.items()}
-        self._record = record
-        self._items = self._find_items()
-        self.choices: dict[str, Choice] = {}
-        self._choose({})
-        if any(choice.state != LISTED for choice in self.choices.values()):
-            self._choose({rule.agent: _more_cost(rule, each) for rule, each in places.items()})
-
-    def _find_items(self) -> dict[str, _Item]:
-        items: dict[str, _Item] = {}
-        score = score_use()
-        for rule, found in self.found.items():
-            for each in found:
-                if each.record is None or not _is_ours(each):
-                    continue
-                hidden = hidden_state(os.path.dirname(each.path), self._readers)
-                if hidden == ON_DEMAND and not rule.hidden_by:
-                    continue  # it lists what others have on demand
-                item = items.get(each.path)
-                if item is None:
-                    choice = self._record.choice(each.path)
-                    item = _Item(each.path, each.candidate.name, each.record, choice, hidden)
-                    item.score = score(each.record.source)
-                    items[each.path] = item
-                item.lines[rule.agent] = Line(rule, each.listed)
-        return items
-
-    def _choose(self, reserve: Mapping[str, int]) -> None:
-        """Give each skill in turn its whole description at every agent that sees it, as long as all fit."""
-        rooms = {
-            rule.agent: self.budgets[rule.agent] - self._fixed(rule) - reserve.get(rule.agent, 0)
-            for rule in self.found
-        }
-        self.choices = {}
-        for item in sorted(self._items.values(), key=_Item.key):
-            state, reason = _decide(item, rooms)
-            if state == LISTED:
-                for agent, line in item.lines.items():
-                    rooms[agent] -= line.cost(line.wanted) if line.is_listed else 0
-            self.choices[item.path] = Choice(item.path, item.id, state, reason, item.record)
-
-    def _fixed(self, rule: Rule) -> int:
-        """Return what an agent's own skills take, and those that are not for us to choose."""
-        others = [
-            line
-            for each in self.found[rule]
-            if rule.agent not in getattr(self._items.get(each.path), "lines", ())
-            and not is_more_skills(each.record)
-            and (line := Line(rule, each.candidate)).is_listed
-        ]
-        lines = [*own_lines(rule, {line.candidate.name for line in others}), *others]
-        return sum(line.cost(line.wanted) for line in lines)
-
-    def candidates(self, rule: Rule) -> list[Candidate]:
-        """Return what an agent will find, for a look at what it will show."""
-        result, demand = [], dict[str, list[str]]()
-        for each in self.found[rule]:
-            if is_more_skills(each.record):
-                continue
-            choice = self.choices.get(each.path)
-            if choice is None:
-                result.append(each.candidate)
-                continue
-            folder, name = os.path.split(each.path)
-            if choice.state != LISTED:
-                demand.setdefault(folder, []).append(name)
-            is_hidden = choice.state == LEFT_OUT or (choice.state == ON_DEMAND and bool(rule.hidden_by))
-            result.append(replace(each.listed, is_hidden=is_hidden or each.listed.is_hidden))
-        for folder, names in list(demand.items())[:1]:
-            result.append(_more_skills(folder, describe(names)))
-        return result
+    def lines(self) -> Iterator[str]:
+        """Yield the choice with its reasons, for people."""
+        yield (
+            f"{self.display}: {len(self.listed)} listed, {len(self.on_demand)} on demand;"
+            f" {self.used:,} of {self.budget:,} characters"
+        )
+        if self.setting:
+            yield f"  setting    {self.setting}"
+        if self.elsewhere:
+            count = count_of(self.elsewhere, "skill")
+            text = f"on demand there; {self.display} has no such state, and lists all"
+            yield f"  {count} of another agent's folder, {text}"
+        elif self.excess:
+            yield f"  {self.excess}"
+        for state, verb in ((True, "listed"), (False, "on demand")):
+            choices = [each for each in self.choices if (each.state == LISTED) == state]
+            choices.sort(key=lambda each: each.reason in USUAL)
+            yield from (f"  {verb:9}  {each.id} ({each.reason})" for each in choices[:MAX_LINES])
+            if len(choices) > MAX_LINES:
+                yield f"  {verb:9}  … and {len(choices) - MAX_LINES:,} more"
 
 
-def _decide(item: _Item, rooms: Mapping[str, int]) -> tuple[str, str]:
-    if item.choice == DEMAND:
-        return item.hidden, "as you chose"
-    lines = [(agent, line) for agent, line in item.lines.items() if not line.candidate.is_hidden]
-    if item.choice == ALWAYS:
-        return LISTED, "always, as you chose"
-    if not lines:
-        return LISTED, "on demand, as its author wants it"
-    if not all(line.can_be_whole for _, line in lines):
-        return item.hidden, "its description is too long to be shown whole, or missing"
-    if any(line.cost(line.wanted) > rooms[agent] for agent, line in lines):
-        return item.hidden, "used, but there is no room" if item.score else "no room"
-    return LISTED, "used" if item.score else "short"
+@dataclass(frozen=True, slots=True)
+class Fitting(Result):
+    """Listings that were fitted, or would be; `changes` are skills in agents' folders."""
+
+    agents: tuple[AgentFit, ...]
+    changes: int = hidden(0)
+    is_preview: bool = hidden(False)
+    diagnostics: tuple[Diagnostic, ...] = hidden(())
+    failures: tuple[SkillcError, ...] = hidden(())
+
+    def lines(self) -> Iterator[str]:
+        for each in self.agents:
+            yield from map(one_line, each.lines())
+        if not self.agents:
+            yield "No agent whose listing was measured is here; 'skc listing' says what there is."
+        elif self.is_preview:
+            yield f"{count_of(self.changes, 'change')} would be made"
+        else:
+            yield f"{count_of(self.changes, 'change')} made; 'skc listing reset' takes all of it back"
 
 
-def _is_ours(each: FoundSkill) -> bool:
-    """Return whether a skill is one that skc deployed, and that is as it was deployed."""
-    record = each.record
-    return (
-        record is not None
-        and not is_more_skills(record)
-        and os.path.isdir(record.source)
-        and inspect_deployment(record) not in UNTOUCHED
+def fit_listings(
+    cwd: str,
+    agents: str = "",
+    *,
+    budget: int = 0,
+    in_project: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    is_automatic: bool = False,
+    person: Person = UNATTENDED,
+) -> Fitting:
+    """Choose what agents list, and once a person agrees, deploy skills so.
+
+    `budget` is in tokens, and stays. With `is_automatic` nothing is asked, and an agent that is newer than
+    the one that was measured stays as it is. `in_project` is about the project's folders, else the user's.
+    """
+    rules, diagnostics = _find_rules(agents, is_automatic=is_automatic)
+    record, window = read_listing_record(), load_settings(cwd).window
+    shares: dict[str, NewShare] = {}
+    if budget:
+        record.table("budgets").update({rule.agent: budget for rule in rules})
+        plans = ((rule.agent, plan_share(rule, budget, window)) for rule in rules if not in_project)
+        shares = {agent: share for agent, share in plans if share is not None}
+    plan = _plan(rules, cwd, record, shares, in_project=in_project)
+    fits = tuple(_describe(plan, rule, shares.get(rule.agent)) for rule in rules)
+    changes = {each.path: each.state for each in plan.choices.values() if each.is_change}
+    count = len(changes) + len(shares)
+    preview = Fitting(fits, count, True, diagnostics)
+    if dry_run or not rules:
+        return preview
+    if count and not (yes or is_automatic):
+        text = "\n".join([*(each.line() for each in diagnostics), *preview.lines()])
+        if not (person.can_answer and person.confirm(text, "Change it?")):
+            raise InvalidOption(
+                "nothing changed; 'skc listing fit --yes' fits without asking, --dry-run shows the choice"
+            )
+    for share in shares.values():  # before anything else: an agent's file may be none that can be changed
+        share.write()
+    if budget:
+        change_listing_record(lambda new: new.table("budgets").update({rule.agent: budget for rule in rules}))
+    problems, failures = apply_states(changes)
+    if not (in_project or failures):
+        note_whole({each.agent: each.whole for each in fits})
+    done = len(shares) + sum(each.state == changes.get(each.path) for each in read_deployments())
+    return Fitting(fits, done, False, (*diagnostics, *problems), tuple(failures))
+
+
+def _find_rules(agents: str, *, is_automatic: bool) -> tuple[list[Rule], tuple[Diagnostic, ...]]:
+    """Return the rules of the agents that can be fitted, and what is to be said of them."""
+    rules: list[Rule] = []
+    diagnostics: list[Diagnostic] = []
+    for agent in find_agents(agents):
+        rule = read_rules().get(agent.name)
+        if rule is None:
+            diagnostics += [warning("W101", agent.display)] if agents else []
+            continue
+        newer = check_version(rule, find_version(rule))
+        diagnostics += newer
+        if not (newer and is_automatic):
+            rules.append(rule)
+    return rules, tuple(diagnostics)
+
+
+def _plan(
+    rules: Sequence[Rule],
+    cwd: str,
+    record: ListingRecord,
+    shares: Mapping[str, NewShare],
+    *,
+    in_project: bool,
+) -> Plan:
+    settings = load_settings(cwd)
+    limits = {
+        rule.agent: shares[rule.agent].limit(settings.window)
+        if rule.agent in shares
+        else find_limit(rule, settings.window, cwd if in_project else "")
+        for rule in rules
+    }
+    here = [rule for rule in read_rules().values() if rule.is_installed() or rule in rules]
+    readers = {rule: project_places(rule, cwd) if in_project else user_places(rule) for rule in here}
+    return Plan({rule: readers[rule] for rule in rules}, readers, limits, settings, record)
+
+
+def _describe(plan: Plan, rule: Rule, share: NewShare | None) -> AgentFit:
+    candidates = plan.candidates(rule)
+    outcome = simulate_listing(rule, candidates, plan.limits[rule.agent])
+    here = {found.path for found in plan.found[rule]}
+    seen = [choice for path, choice in plan.choices.items() if path in here]
+    # Only what is not in its folders is on demand for an agent that has no other way to it.
+    elsewhere = [] if rule.hidden_by else [each.id for each in seen if each.state == ON_DEMAND]
+    choices = [each for each in seen if rule.hidden_by or each.state != ON_DEMAND]
+    states = zip(candidates, outcome.states, strict=True)
+    whole = [each.folder for each, (state, _) in states if state == WHOLE and each.folder]
+    return AgentFit(
+        rule.agent,
+        plan.budgets[rule.agent],
+        outcome.used,
+        (*(each.id for each in choices if each.state == LISTED), *elsewhere),
+        tuple(each.id for each in choices if each.state != LISTED),
+        agents_by_name()[rule.agent].display,
+        tuple(choices),
+        tuple(whole),
+        share.what if share else "",
+        len(elsewhere),
+        outcome.needed,
+        sum(each.is_foreign for each in plan.found[rule]),
     )
 
 
-def hidden_state(folder: str, places: Mapping[Rule, Sequence[Place]]) -> str:
-    """Return how a skill is on demand in a folder: by what its agent obeys, else by being left out.
-
-    The agent whose own folder it is decides; in one that several share, all that are here and read it.
-    """
-    agents = agents_by_name()
-    owners = [rule for rule in read_rules().values() if _has_folder(agents[rule.agent], folder)]
-    readers = [rule for rule, each in places.items() if any(folder == place for place, _ in each)]
-    readers = owners if len(owners) == 1 else readers
-    return ON_DEMAND if readers and all(rule.hidden_by for rule in readers) else LEFT_OUT
-
-
-def _has_folder(agent: Agent, folder: str) -> bool:
-    own = (os.path.join(os.sep, *each.split("/")) for each in (agent.user, agent.project) if each)
-    return folder.endswith(tuple(own))
+def apply_states(changes: Mapping[str, str]) -> tuple[list[Diagnostic], list[SkillcError]]:
+    """Deploy skills in their new states, but for those in folders that can't be written."""
+    closed = {
+        folder: SkillcError(
+            f"can't write '{folder}'; its skills stay as they are", f"hint: chmod u+rwx {shell_quote(folder)}"
+        )
+        for folder in sorted(set(map(os.path.dirname, changes)))
+        if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK)
+    }
+    changes = {path: state for path, state in changes.items() if os.path.dirname(path) not in closed}
+    diagnostics, failures = change_states(changes) if changes else ([], [])
+    return [*diagnostics, *keep_more_skills(closed)], [*closed.values(), *failures]
 
 
-def budget_of(agent: str, own: int | None, settings: Settings, record: ListingRecord) -> int:
-    """Return the characters that a listing may take: the agent's limit, or as much as the user gives it."""
-    given = record.tables.get("budgets", {}).get(agent, 0) * CHARACTERS
-    if own is not None:
-        return min(own, given) if given else own
-    return given or (settings.budget or settings.window // SHARE) * CHARACTERS
-
-
-def _more_cost(rule: Rule, places: Sequence[Place]) -> int:
-    """Return what the way to skills on demand takes at most, in the folder whose line is the longest."""
-    lines = [Line(rule, _more_skills(folder, "x" * MAX_DESCRIPTION, "skc-")) for folder, _ in places]
-    return max((line.cost(line.wanted) for line in lines), default=0)
-
-
-def _more_skills(folder: str, description: str, start: str = "") -> Candidate:
-    name = f"{start}{NAME}"
-    return Candidate(name, description, os.path.join(folder, name, "SKILL.md"), name, "user")
-
-
-def score_use() -> Callable[[str], float]:
-    """Return a function that says how much a skill was used, where old use counts less."""
-    today = datetime.now(UTC).date()
-
-    def score(source: str) -> float:
-        skill = at_path(source)
-        offers = count_offers_by_day([skill])
-        counts: list[tuple[str, float]] = [*count_by_day([skill])]
-        if sum(reads for _, _, reads in offers) or sum(count for _, count, _ in offers) < MANY_OFFERS:
-            counts += [(day, OFFERED * count) for day, count, _ in offers]
-        return sum(count * math.exp2(-max(0, _age(day, today)) / HALF_LIFE) for day, count in counts)
-
-    return score
-
-
-def _age(day: str, today: date) -> int:
-    try:
-        return (today - date.fromisoformat(day)).days
-    except ValueError:  # of a row that another program wrote
-        return 0
+def note_whole(names: Mapping[str, Sequence[str]]) -> None:
+    """Put on record what agents show whole, which a hook need not say again."""
+    lists = {agent: list(map(utf8_text, each)) for agent, each in names.items()}
+    if not lists.items() <= read_listing_record().table("whole").items():
+        change_listing_record(lambda record: record.table("whole").update(lists))

@@ -1,4 +1,7 @@
-"""What lies in agents' folders: each skill as the agent finds it, and as it would be if it were listed."""
+"""What lies in agents' folders: each skill as the agent finds it, and as it would be if it were listed.
+
+Some folders several agents read; people know those by the agents.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillc import compiler, paths
-from skillc.library.records import LEFT_OUT, ON_DEMAND, DeploymentRecord, read_deployments
+from skillc.library.records import LEFT_OUT, ON_DEMAND, DeploymentRecord, is_path_target, read_deployments
 from skillc.listing.budget import Candidate
 from skillc.listing.commands import Place, describe, find_commands, read_field
-from skillc.listing.rules import Rule
+from skillc.listing.rules import Rule, read_rules
 from skillc.skills.document import NotYaml, load_yaml, main_file, parse, read_main_file
 
 POLICY = os.path.join("agents", "openai.yaml")
@@ -150,3 +153,34 @@ def _is_on_demand(folder: str) -> bool:
         return False
     policy = value.get("policy") if isinstance(value, dict) else None
     return isinstance(policy, dict) and policy.get("allow_implicit_invocation") is False
+
+
+def describe_targets(targets: Iterable[compiler.Target]) -> list[str]:
+    """Return what people call targets: a shared folder with the agents that are here and read it.
+
+    shared (.agents/skills): codex, gemini-cli
+    """
+    here = compiler.agents_here()
+    return [_describe_target(name, directory, here) for name, directory in targets]
+
+
+def join_targets(targets: Iterable[compiler.Target]) -> str:
+    """Return what people call targets in one line: those of one agent each come first."""
+    labels = describe_targets(targets)
+    single = ", ".join(label for label in labels if ":" not in label)
+    return "; ".join(filter(None, (single, *(label for label in labels if ":" in label))))
+
+
+def _describe_target(name: str, directory: str, here: Iterable[compiler.Agent]) -> str:
+    shared = next((each for each in compiler.SHARED if directory.endswith(os.path.join(os.sep, each))), "")
+    if not shared or is_path_target(name):
+        return name
+    is_user = directory == os.path.join(paths.user_home() or os.sep, *shared.split("/"))
+    rules = read_rules()
+    readers = []
+    for agent in here:
+        rule = rules.get(agent.name)
+        folders = () if rule is None else rule.user if is_user else rule.project
+        if shared in (agent.user if is_user else agent.project, *folders):
+            readers.append(agent.name)
+    return f"shared ({shared}){': ' if readers else ''}{', '.join(readers)}"

@@ -9,7 +9,7 @@ from skillc import compiler, paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, warning
 from skillc.library.records import AUTO, read_listing_record
-from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, fit_listing
+from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, simulate_listing
 from skillc.listing.folders import Folders, FoundSkill, all_places, plain_place
 from skillc.listing.limits import find_limit
 from skillc.listing.rules import check_version, find_version, read_rules
@@ -140,19 +140,19 @@ def _list_agent(agent: compiler.Agent, cwd: str, window: int, folders: Folders) 
     version = find_version(rule)
     found = folders.find(rule, all_places(rule, cwd), cwd)
     budget = find_limit(rule, window, cwd)
-    fit = fit_listing(rule, [each.candidate for each in found], budget)
+    outcome = simulate_listing(rule, [each.candidate for each in found], budget)
     choice = read_listing_record().choice
     return AgentListing(
         agent=agent.name,
         version=version,
         window=window,
         budget=budget,
-        needed=fit.needed,
-        used=fit.used,
+        needed=outcome.needed,
+        used=outcome.used,
         measured=rule.measured.isoformat(),
         skills=tuple(
             _describe(each, state, shown, choice(each.path))
-            for each, (state, shown) in zip(found, fit.states, strict=True)
+            for each, (state, shown) in zip(found, outcome.states, strict=True)
         ),
         display=agent.display,
         diagnostics=check_version(rule, version),

@@ -11,8 +11,6 @@ from skillc.quotes import shell_quote
 from skillc.text import one_line
 from skillc.workspace import Workspace
 
-MAX_LIMIT = 10_000
-
 COMMAND = Command("""
 skc browse
 

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_LIMIT = 1000
 COUNTED = 100  # results beyond the limit that are counted for a person
 LIMITS = ("repository", "collection", "capability", "tag")
 MAX_TASK = 16 << 20  # characters that are read from standard input
