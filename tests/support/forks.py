@@ -146,15 +146,67 @@ _starting = threading.Lock()
 
 def _ask_server(request: bytes, streams: Sequence[int]) -> socket.socket:
     """Send a request; return the connection that brings the process's number, and then its status."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        socket.send_fds(_find_server(), [b"."], [theirs.fileno(), *streams])
+    ours.sendall(NUMBER.pack(len(request)) + request)
+    return ours
+
+
+def _find_server() -> socket.socket:
+    """Return the connection to this process's server, which is started for its first request."""
     global _server
     with _starting:
         if _server is None or _server[0] != os.getpid():
             _server = os.getpid(), _start_server()
-    ours, theirs = socket.socketpair()
-    with theirs:
-        socket.send_fds(_server[1], [b"."], [theirs.fileno(), *streams])
-    ours.sendall(NUMBER.pack(len(request)) + request)
-    return ours
+        return _server[1]
+
+
+# A program that has a command run in a fork, with its own streams, directory and environment.
+PROGRAM = """#!{python} -IS
+import json, os, socket, struct, sys
+with socket.socket(socket.AF_UNIX) as link:
+    link.connect({address!r})
+    socket.send_fds(link, [b"."], [0, 1, 2])
+    request = dict(words=sys.argv[1:], cwd=os.getcwd(), env=dict(os.environ))
+    text = json.dumps(request).encode()
+    link.sendall(struct.pack("i", len(text)) + text)
+    link.recv(4)
+    sys.exit(struct.unpack("i", link.recv(4))[0])
+"""
+
+
+@contextmanager
+def program_of_forks(folder: Path) -> Iterator[Path]:
+    """Write a program that does in a fork what `skc` would, for a shell."""
+    program = folder / "skc-in-a-fork"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("")  # to a name of the kernel's choice: a path can be too long
+        listener.listen()
+        program.write_text(PROGRAM.format(python=sys.executable, address=listener.getsockname()))
+        program.chmod(0o755)
+        thread = threading.Thread(target=_pass_on, args=(listener,))
+        thread.start()
+        try:
+            yield program
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def _pass_on(listener: socket.socket) -> None:
+    """Give each request to the server, which answers the program."""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # it was shut down
+            return
+        with connection:
+            _, streams, _, _ = socket.recv_fds(connection, 1, 3)
+            if streams:
+                socket.send_fds(_find_server(), [b"."], [connection.fileno(), *streams])
+            for stream in streams:
+                os.close(stream)
 
 
 def _start_server() -> socket.socket:

@@ -24,6 +24,7 @@ from skillc.library.repositories import config as library_config
 from skillc.lint.config import read_settings
 from skillc.server.configuration import read_configuration
 from tests.support.blocks import Block, Command, compare_json, fits, read_transcript
+from tests.support.forks import can_fork, program_of_forks
 from tests.support.internet import connected
 
 ROOT = Path(__file__).parent.parent.parent
@@ -134,6 +135,8 @@ class Reader:
             "skc serve": f"skc serve --port {self.port}",
             HOME: str(self.home),
         }
+        can = can_fork(self.env)
+        self._skc = self.needs.enter_context(program_of_forks(root)) if can else None
         self._shell: Process | None = None
         self._python: Process | None = None
         self._servers: list[Path] = []
@@ -210,6 +213,8 @@ class Reader:
     def _ask_shell(self, text: str) -> int:
         if self._shell is None:
             self._shell = Process(["bash", "--norc"], self.project, self.env)
+            if self._skc:  # a function: what looks for it on the path, or replaces itself, finds the real one
+                self._shell.ask(f"skc() {{ '{self._skc}' \"$@\"; }}\nprintf '{SILENT}0\\n'\n")
         status, printed = self._shell.ask(f"{self._act(text)}\nprintf '{SILENT}%s\\n' $?\n")
         self.printed = self._quote(printed)
         return status
