@@ -16,7 +16,8 @@ from bench import Bench
 
 SKILLS, QUICK_SKILLS = 1000, 200
 LIMIT, BUILD_LIMIT = 2.0, 1.2
-COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2])"
+# Waits for the disk as an import does, which ends when nothing can be lost any more.
+COPY = "import os, shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2]); os.sync()"
 
 
 def write_skills(root: Path, count: int) -> None:
@@ -46,6 +47,7 @@ def bench_import(bench: Bench) -> None:
 
     def import_folders() -> float:
         shutil.rmtree(home / ".skillc", ignore_errors=True)
+        os.sync()
         return bench.run(bench.skc, "import", "--global", str(original))
 
     def import_agent() -> float:
@@ -58,6 +60,7 @@ def bench_import(bench: Bench) -> None:
     def copy_and_build() -> float:
         shutil.rmtree(home / ".skillc", ignore_errors=True)
         shutil.rmtree(home / ".claude", ignore_errors=True)
+        os.sync()
         store = str(home / ".skillc" / "skills")
         return bench.run(bench.python, "-c", COPY, str(original), store) + bench.run(
             bench.skc, "build", "--all"

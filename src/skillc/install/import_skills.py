@@ -17,7 +17,6 @@ from skillc import atomic, paths, trash
 from skillc.compiler import Publication, PublishOptions, create_store, publish_skill, record_publications
 from skillc.errors import InvalidOption, SkillcError, SkillExists, unexpected
 from skillc.index import run_apart
-from skillc.install.import_locks import import_locks
 from skillc.install.import_plan import (
     COPIED,
     LINKED,
@@ -59,6 +58,8 @@ def import_into_store(
     before agents' folders are moved; without one that takes `yes` [D68]. Raises InvalidOption for a no.
     """
     if from_locks:
+        from skillc.install.import_locks import import_locks  # the audit and remotes: more than copying takes
+
         result = import_locks(here, folders, scope, accept=accept_blocks, hosts=hosts, dry_run=dry_run)
     else:
         result = _import_folders(here, plan_import(folders, agents, here.cwd, scope), dry_run, yes)

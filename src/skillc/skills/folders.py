@@ -65,10 +65,14 @@ def make_folder(
     """
     temporary = atomic.temporary_path(path)
     os.mkdir(temporary)
+    directories = {temporary}  # that are there: asking the system for each file takes as long as copying it
     try:
         for file in list_files(copy_of, hidden=True) if copy_of is not None else ():
             copy = os.path.join(temporary, *file.name.split("/"))
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            directory = os.path.dirname(copy)
+            if directory not in directories:
+                os.makedirs(directory, exist_ok=True)
+                directories.add(directory)
             _copy_file(copy_of or "", file.name, copy)
         for name, data in (files or {}).items():
             atomic.discard(os.path.join(temporary, name))
