@@ -10,6 +10,7 @@ from tests.conftest import World
 FORMS = """---
 name: pdf-forms
 description: Fills in PDF forms. Use when "a form has to be filled in", or the user asks to sign a document.
+  This includes reading. Use this skill any time a .pdf file is involved.
 ---
 # Forms
 
@@ -42,6 +43,8 @@ def test_the_first_cases(world: World) -> None:
     assert prompts["A form has to be filled in"] is True
     assert prompts["Sign a document"] is True
     assert prompts["Fill in a form"] is True
+    assert prompts["A .pdf file is involved"] is True
+    assert not any("includes" in prompt for prompt in prompts)
     assert prompts["Joins PDF documents into one file"] is False
     assert "Overview" not in prompts
     assert evals[-1]["expectations"][0].startswith("TODO")

@@ -27,10 +27,11 @@ MAX_MISSES = 6
 MIN_WORDS, MAX_WORDS = 2, 20
 TO_DO = "TODO: "
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{4,120})[\"“”]")
-_PIECES = re.compile(r"[.;,:()\n]| — | or ")
+_PIECES = re.compile(r"[.;,:](?=\s|$)|[()\n]| — | or ")
 _LEAD = re.compile(
     r"(?i)^(?:and |also )*"
-    r"(?:(?:use|invoke|activate|trigger(?:s|ed)?) (?:this skill |it )?(?:when|whenever|for|on|to) |"
+    r"(?:(?:use|invoke|activate|trigger(?:s|ed)?) (?:this skill |it )?"
+    r"(?:when|whenever|any time|if|for|on|to) |(?:this|triggers?) includes?(?: |$)|any mention of |"
     r"(?:this skill|it) (?:is for|helps(?: you)?(?: to)?|can) |when(?:ever)? )?"
     r"(?:(?:the |a )?users? (?:asks?|wants?|needs?|mentions?|says?)(?: (?:for|to|you to|about))? |"
     r"you (?:need|want) to )?"
