@@ -62,6 +62,9 @@ if "SLEEP" in prompt:
 if "CRASH" in prompt:
     print("out of luck", file=sys.stderr)
     sys.exit(3)
+if "NODE" in prompt:
+    print("a.js:1\\n\\nError: no module 'x'\\n    at a.js:1\\n\\nNode.js v20", file=sys.stderr)
+    sys.exit(1)
 if "OVERLOADED" in prompt:
     end, answer = dict(subtype="error_during_execution", is_error=True), "API Error: overloaded"
 if "LEAVE" in prompt:

@@ -42,6 +42,7 @@ FAILURES = {
     "DENY": "denied",  # a tool that needs a question, without a terminal
     "BROKEN": "error",
     "CRASH": "error",
+    "NODE": "error",
     "OVERLOADED": "error",
     "SLEEP": "time-out",
 }
@@ -58,6 +59,7 @@ def test_outcomes(world: World) -> None:
     assert (report["triggers"]["recall"], report["triggers"]["cases"]) == (0.3333, 3)
     problems = {case["case"]: case["problems"] for case in skill["cases"]}
     assert problems["crash"] == ["it ended with status 3: out of luck"]
+    assert problems["node"] == ["it ended with status 1: Error: no module 'x'"]
     assert problems["overloaded"] == ["API Error: overloaded"]
     assert problems["broken"] == ["the skill could not be loaded: no such file"]
 
@@ -126,6 +128,24 @@ def test_a_program_at_the_top_of_the_home(world: World) -> None:
         answer = json.loads((run / "outputs" / "answer.md").read_text())
     if skill["agents"][0]["home_hidden"]:
         assert "secret" not in (answer["home"] or [])
+
+
+def test_a_program_below_a_link(world: World) -> None:
+    """[SURFACES: Evals] a program of npm finds its other packages, also where a folder above is a link."""
+    with scripted(world, [trigger("FIRE")]) as words:
+        packages = world.root / "npm" / "node_modules"
+        (packages / ".bin").mkdir(parents=True)
+        (packages / "agent").mkdir()
+        (packages / "engine").mkdir()
+        (world.root / "programs" / "claude").rename(packages / "engine" / "claude")
+        starter = packages / "agent" / "claude"
+        starter.write_text('#!/bin/sh\nexec "$(dirname "$(readlink -f "$0")")/../engine/claude" "$@"\n')
+        starter.chmod(0o755)
+        (packages / ".bin" / "claude").symlink_to("../agent/claude")
+        (world.root / "linked").symlink_to(world.root / "npm")
+        world.env["PATH"] = f"{world.root / 'linked' / 'node_modules' / '.bin'}:{os.environ['PATH']}"
+        [report] = report_of(world, words, "--runs", "1")["agents"]
+    assert report["arms"]["with"]["outcomes"] == {"fired": 1}
 
 
 @each("prompt", ["MOVE", "FOLDER"])
