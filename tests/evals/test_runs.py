@@ -52,6 +52,10 @@ def test_outcomes(world: World) -> None:
     """[SURFACES: Evals] each of the reasons for which other tools measure nothing has its own outcome."""
     with scripted(world, [trigger(prompt) for prompt in FAILURES]) as words:
         skill = report_of(world, words, "--runs", "1", "--timeout", "2", "--jobs", "4")
+        # Programs of others would count a run without a judged expectation, or the canary, as failed.
+        folder = Path(skill["folder"])
+        assert not [*folder.rglob("grading.json"), *folder.glob("canary")]
+        assert json.loads((folder / "benchmark.json").read_text())["runs"] == []
     [report] = skill["agents"]
     outcomes = {case["case"]: list(case["arms"]["with"]) for case in skill["cases"]}
     assert outcomes == {prompt.lower(): [outcome] for prompt, outcome in FAILURES.items()}
@@ -203,7 +207,9 @@ def test_after_a_kill(world: World) -> None:
                 time.sleep(0.01)
             command.kill()
             command.wait(60)
-        assert [path.name for path in runs.iterdir()] != ["lock"]
+        [place] = [path for path in runs.iterdir() if path.name != "lock"]
+        with atomic.Lock(str(place / "lock")):
+            pass  # what it was starting may hold the lock a moment longer
         skill = report_of(world, words, *more, "--resume")
         assert [path.name for path in runs.iterdir()] == ["lock"]
     assert skill["folder"].endswith("iteration-1")

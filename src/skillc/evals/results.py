@@ -61,10 +61,14 @@ class Record:
         return self.outcome in MEASURED
 
     @property
+    def judged(self) -> list[Grade]:
+        """The grades of what could be judged."""
+        return [grade for grade in self.grades if grade.passed is not None]
+
+    @property
     def passed(self) -> bool | None:
         """Whether it has all that is expected; None where that could not be judged."""
-        verdicts = [grade.passed for grade in self.grades if grade.passed is not None]
-        return all(verdicts) if verdicts and self.answered else None
+        return all(grade.passed for grade in self.judged) if self.judged and self.answered else None
 
     @property
     def is_worth_keeping(self) -> bool:
@@ -92,7 +96,8 @@ def write_run(folder: str, record: Record, output: bytes, work: Work, secrets: S
         _write_outputs(outputs, work, secrets)
         name = "answer.md" if not os.path.exists(os.path.join(outputs, "answer.md")) else "final-answer.md"
         write_text(outputs, name, blot(work.transcript.answer, secrets))
-        write_json(new, "grading.json", grading(record))
+        if record.judged:
+            write_json(new, "grading.json", grading(record))
         timing = {"total_tokens": record.tokens, "duration_ms": round(record.seconds * 1000)}
         write_json(new, "timing.json", timing | {"total_duration_seconds": record.seconds})
         write_json(new, "run.json", encode(record))
@@ -116,15 +121,14 @@ def _write_outputs(folder: str, work: Work, secrets: Sequence[str]) -> None:
 
 
 def grading(record: Record) -> dict[str, Any]:
-    """Return the grades of a run, with the words of skill-creator and of agentskills.io."""
-    judged = [encode(grade) for grade in record.grades if grade.passed is not None]
-    passed = sum(each["passed"] is True for each in judged)
-    summary = {
-        "passed": passed,
-        "failed": len(judged) - passed,
-        "total": len(judged),
-        "pass_rate": round(passed / len(judged), 4) if judged else None,
-    }
+    """Return the grades of a run, with the words of skill-creator and of agentskills.io.
+
+    Their programs take a run without a rate for one that failed: there are none of what was not judged.
+    """
+    judged = [encode(grade) for grade in record.judged]
+    total, passed = len(judged), sum(grade.passed is True for grade in record.judged)
+    counts = {"passed": passed, "failed": total - passed, "total": total}
+    summary = {**counts, "pass_rate": round(passed / total, 4)}
     skipped = [each for each in record.grades if each.passed is None]
     errors = int(not record.answered)
     return {
@@ -223,6 +227,7 @@ def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> d
             "expectations": grading(record)["expectations"],
         }
         for record in records
+        if record.judged
     ]
     arms = [arm for arm in CONFIGURATIONS if any(record.arm == arm for record in records)]
     summary = {
@@ -246,7 +251,7 @@ def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> d
 
 
 _MEASURES: dict[str, Callable[[Record], float | None]] = {
-    "pass_rate": lambda record: grading(record)["summary"]["pass_rate"],
+    "pass_rate": lambda record: grading(record)["summary"]["pass_rate"] if record.judged else None,
     "time_seconds": lambda record: record.seconds,
     "tokens": lambda record: record.tokens,
 }

@@ -241,7 +241,7 @@ def _bootstrap(
 def student(freedom: int) -> float:
     """Return how many standard errors CONFIDENCE takes with an estimated one: Abramowitz and Stegun, 26.7.5.
 
-    It is 24% too small with one degree of freedom and 3% with two, where an interval is the whole range anyway.
+    It is 24% too small with one degree of freedom, 3% with two: there an interval is the whole range anyway.
 
     >>> round(student(11), 2)
     2.2

@@ -195,7 +195,9 @@ class Trial:
             if self.budget.is_spent():
                 return None
             record = self._make(job, kept)
-        results.link_run(kept, self._folder_of(job))
+        # Viewers would take the request for the skill for a case: it is there where it has to be looked at.
+        if job is not self.canary or record.outcome is not Outcome.FIRED:
+            results.link_run(kept, self._folder_of(job))
         # It may have been made for another arm: the skill of a month ago is the old one of today.
         return replace(record, arm=job.arm)
 
