@@ -48,9 +48,9 @@ def create_ui_app(workspace: Workspace) -> Starlette:
 
     @asynccontextmanager
     async def live(app: Starlette) -> AsyncIterator[None]:
-        audits = asyncio.create_task(site.audit_all())  # before the first page is asked for, if it can be
+        preparation = asyncio.create_task(site.prepare())  # while the browser starts
         yield
-        audits.cancel()
+        preparation.cancel()
         site.levels.close()
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: refuse(site)}, lifespan=live)

@@ -16,6 +16,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from skillc.palette import write_palette
+from skillc.registry.model import Skill
+from skillc.server.caches import Cache
 from skillc.server.pages.code_colours import reveal_hidden
 from skillc.startup import sha256_hex
 from skillc.text import cut, size_of
@@ -23,6 +25,7 @@ from skillc.text import cut, size_of
 _FOLDER = os.path.dirname(__file__)
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STYLE = "pages.css"
+MAX_ROWS = 2000  # of lists, that are kept as HTML; the longest unused go first
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 
@@ -51,7 +54,18 @@ def create_environment(assets: Mapping[str, Asset]) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # they are part of the package
     )
+    rows: Cache[Markup] = Cache(MAX_ROWS)
+
+    def show_row(skill: Skill) -> Markup:
+        version = skill.latest or skill.versions[0]
+        description = str(version.frontmatter.get("description"))  # own skills have no digest in a list
+        state = bool(skill.latest), version.version, version.audit, version.published_at, version.published_by
+        render = environment.get_template("row.html").render
+        return rows.get((skill.id, description, state), lambda: Markup(render(skill=skill, version=version)))  # noqa: S704
+
+    environment.globals["row"] = show_row
     environment.globals["static"] = lambda name: f"/static/{assets[name].name}"
     environment.filters |= {"size": size_of, "number": show_number, "cut": cut, "path": quote_path}
     environment.filters |= {"day": show_day, "minute": show_minute, "plural": show_plural}

@@ -31,6 +31,7 @@ from skillc.workspace import Workspace
 NO_VERSION = "0.0.0"  # of a skill that does not say
 MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
+FIRST_TEMPLATES = ("base.html", "home.html", "macros.html", "row.html")
 
 
 class LocalSite(Site):
@@ -44,13 +45,15 @@ class LocalSite(Site):
     async def open(self, request: Request) -> Visit:
         return Visit(request, self, LocalCatalog(self))
 
-    async def audit_all(self) -> None:
-        """Have all skills looked at, the first of the first page first, so that lists know their levels."""
+    async def prepare(self) -> None:
+        """Have all skills looked at, for the marks of lists, and compile what the first page needs."""
         with suppress(SkillcError, OSError):  # a page says what is wrong
             snapshot = await self.workspace.library().snapshot()
             folders = await snapshot.directories()
             own = (skill.id for skill in await snapshot.list() if skill.source_name != EMBEDDED)
             self.levels.find(((folders[name], name) for name in own if name in folders), first=False)
+            for name in FIRST_TEMPLATES:
+                self.environment.get_template(name)
 
 
 class LocalCatalog:

@@ -14,6 +14,7 @@ from skillc.errors import SkillcError
 from skillc.index.skills import FoundSkills, Scope
 from skillc.registry import PUBLIC, CallerSource, CollectionCounts, DayUse
 from skillc.registry.model import APPROVED, Caller, Review, Skill, Version
+from skillc.server.caches import Cache
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Usage
 from skillc.server.pages.visit import Site, Visit
 from skillc.server.request_log import CALLER
@@ -26,7 +27,10 @@ from skillc.skills.document import parse
 MAX_OUTLINED = 20  # skills whose unread sections one page lists
 MAX_OUTLINED_FILES = 30  # of one skill
 MAX_OUTLINED_BYTES = 1 << 20
+MAX_HEADINGS = 50_000  # of outlines that are kept; the longest unused go first
 MAX_ROWS = 1000  # sections that are compared with outlines
+
+Heading = tuple[str, int, str]  # file, level and text
 
 
 class RegistryCatalog(CallerSource):
@@ -92,15 +96,18 @@ class RegistryCatalog(CallerSource):
         """Return the sections of a skill that no agent read, by file."""
         try:
             version = self.skill(skill_id).latest
-            headings = list(self._outline(version)) if version is not None else []
+            headings = self._outline(version) if version is not None else []
         except SkillcError:  # it was deleted, or is hidden now
             return {}
         sections = {(section, file) for section, file in places if section}
         return usage.find_unread(headings, sections, [file for section, file in places if not section])
 
-    def _outline(self, version: Version) -> list[tuple[str, int, str]]:
+    def _outline(self, version: Version) -> list[Heading]:
+        return self._site.outlines.get((version.skill, version.digest), lambda: self._make_outline(version))
+
+    def _make_outline(self, version: Version) -> list[Heading]:
         files = [file for file in self.files(version) if file.path.lower().endswith(".md")]
-        outline: list[tuple[str, int, str]] = []
+        outline: list[Heading] = []
         room = MAX_OUTLINED_BYTES
         for file in files[:MAX_OUTLINED_FILES]:
             room -= file.size
@@ -148,6 +155,7 @@ class RegistrySite(Site):
         self.service = service
         self.url = service.settings.url
         self.counts = CollectionCounts(service.registry)  # how many skills collections have
+        self.outlines: Cache[list[Heading]] = Cache(MAX_HEADINGS, len)  # by skill and digest
 
     async def open(self, request: Request) -> Visit:
         """Return the visit of a request, by its cookie; without one, visitors see what all may read."""

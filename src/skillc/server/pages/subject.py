@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from skillc.audit import KINDS, Audit
@@ -154,6 +155,7 @@ def _install_target(visit: Visit, subject: Subject) -> str:
     return f"{visit.address}/{subject.skill.id}{version}"
 
 
+@cache
 def list_agents() -> list[tuple[str, str]]:
     """Return name and display name of the most common agents."""
     agents = {agent.name: agent.display for agent in read_agents()}
