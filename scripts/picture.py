@@ -27,7 +27,7 @@ from skillc.palette import DARK, LIGHT
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE, LISTING = ROOT / "docs" / "terminal.svg", ROOT / "docs" / "listing.svg"
 SKILLS, AGENTS = "199", ("Claude Code", "Codex")
-CELL, IN_ROW = 7, 67  # skills are squares: so wide with the gap, and so many in a row
+CELL, IN_ROW = 8, 40  # skills are squares: so wide with the gap, and so many in a row
 # What stands for a skill in the picture: its class, and its colour in light and dark.
 COLOURS = {
     "whole": ("#14855a", "#4cc38a"),
@@ -100,7 +100,7 @@ def draw_listing() -> str:
         then = {
             "whole": (after, "whole"),
             "cut": (rest, "cut"),
-            "on demand: found when a task needs it": (demand, "found"),
+            "found on demand": (demand, "found"),
         }
         for label, counts in ((f"{agent}, {SKILLS} skills", before), ("with skc", then)):
             parts += _draw_row(top, label, counts)

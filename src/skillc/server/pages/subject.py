@@ -102,7 +102,7 @@ def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
         "is_latest": latest is not None and latest.version == subject.version.version,
         "latest": latest,
         "review": visit.catalog.review(subject.version),
-        "level": _find_level(visit, subject),
+        "level": _find_level(visit, subject, tab),
         "summary": summarise(subject.description),
         "licence": str(subject.version.frontmatter.get("license") or "").partition(". ")[0].strip(),
         "tokens": _count_tokens(visit, subject),
@@ -118,12 +118,15 @@ def audit_quickly(visit: Visit, subject: Subject) -> Audit | None:
     return visit.catalog.audit(subject.version) if is_quick else None
 
 
-def _find_level(visit: Visit, subject: Subject) -> str:
-    """Return the level of a version's worst finding; "none" without one, empty where it was not audited."""
+def _find_level(visit: Visit, subject: Subject, tab: str) -> str:
+    """Return the level of a version, as lists have it; a page that shows an audit makes one for it."""
     if subject.version.audit:
         return subject.version.audit
-    audit = audit_quickly(visit, subject)
-    return (audit.level or NO_FINDINGS) if audit is not None else ""
+    if visit.site.is_registry or tab in ("text", "audit"):
+        audit = audit_quickly(visit, subject)
+        return (audit.level or NO_FINDINGS) if audit is not None else ""
+    (skill,) = visit.catalog.mark([subject.skill])
+    return skill.versions[0].audit
 
 
 def summarise(description: str) -> str:
