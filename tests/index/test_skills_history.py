@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from skillc.index.skills import MemorySkill, Scope, Searchable, SkillIndex, query, segment, typos, weights
 from skillc.index.skills.database import IN_MEMORY
 from skillc.library.sources.virtual import MemoryFolder
+from tests.support.examples import examples
 
 PLACES = [f"{collection}/{name}" for collection in ("garden", "kitchen") for name in "abcdefgh"]
 WORDS = [
@@ -81,7 +82,8 @@ class Shelf:
         ]
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
+@examples(60)
 @given(st.lists(changes, min_size=2, max_size=12), st.integers(0, 11))
 def test_any_history_gives_the_same_results(
     history: list[dict[str, tuple[str, str] | None]], asked: int

@@ -75,7 +75,7 @@ def test_order(world: World) -> None:
 def test_agents_share_a_folder(world: World) -> None:
     """[D75] a folder that several agents read has one state, and the listing of each fits."""
     (world.home / ".agents" / "skills").mkdir(parents=True)
-    names = install(world, 90, "codex", "copilot", length=360)
+    names = install(world, 45, "codex", "copilot", length=720)
     world.ok("build", "--all", "--target", str(world.home / ".agents" / "skills"), cwd=world.home)
     result = fit(world, "--yes", "--agent", "codex,copilot")
     for agent in ("codex", "github-copilot"):
@@ -91,7 +91,7 @@ def test_agents_share_a_folder(world: World) -> None:
 
 def test_an_agent_without_a_budget(world: World) -> None:
     """[D75] OpenCode and Gemini CLI list all: they get 2% of the window, or what the user says."""
-    install(world, 120, "gemini")
+    install(world, 60, "gemini", length=400)
     (gemini,) = fit(world, "--yes", "--agent", "gemini").values()
     assert (gemini["budget"], gemini["used"] <= 16_000) == (16_000, True)
     folder = world.home / ".gemini" / "skills"
@@ -104,7 +104,7 @@ def test_an_agent_without_a_budget(world: World) -> None:
     world.ok("build", "--all", cwd=world.home)
     assert {each.name for each in folder.iterdir()} == {*less["listed"], "more-skills"}
     world.ok("listing", "reset", cwd=world.home)
-    assert len([*folder.iterdir()]) == 120
+    assert len([*folder.iterdir()]) == 60
 
 
 def test_more_skills(world: World) -> None:

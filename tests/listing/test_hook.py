@@ -129,6 +129,7 @@ def test_odd_directories(library: World, cwd: object) -> None:
     assert b"pdf-forms" in answer.stdout, hook_log(library)
 
 
+@pytest.mark.slow
 @each(
     ("name", "content"),
     product(["library.db", "offers.db"], [b"", b"no database", b"SQLite format 3\0" + b"x" * 8000]),
@@ -292,6 +293,7 @@ def test_repositories(world: World) -> None:
     assert ask(world) == ""
 
 
+@pytest.mark.slow
 def test_a_cold_index(world: World) -> None:
     """[SURFACES: What agents see] with a cold or stale index nothing is said, and it is renewed."""
     put_library(world.global_store)

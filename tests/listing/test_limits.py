@@ -75,7 +75,7 @@ def test_raised_and_put_back(world: World) -> None:
 
     A damaged file is refused before anything is changed.
     """
-    install(world, 60)
+    install(world, 30, length=400)
     path = settings(world)
     for text in TEXTS:
         path.unlink(missing_ok=True) if text is None else path.write_bytes(text.encode())

@@ -23,6 +23,7 @@ def ask_first(world: World, agent: str, **client: str) -> list[dict[str, Any] | 
         return [opening.ask({"jsonrpc": "2.0", **each}) for each in messages if "id" in each]
 
 
+@pytest.mark.slow
 def test_every_first_request_is_answered(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """[D78] of a known agent in any project and version; of another one, nothing is known."""
     monkeypatch.setenv("HOME", str(world.home))
