@@ -12,9 +12,9 @@ import pytest
 
 from skillc.errors import SignerRefused
 from skillc.install.lock import change_lock, read_lock
-from skillc.origins import Signature, Trust, describe_change, read_pin, require_signer
+from skillc.origins import Signature, Trust, combine, describe_change, read_pin, require_signer
 from skillc.origins.policy import Rule
-from skillc.origins.signature import UNKNOWN, VALID
+from skillc.origins.signature import BROKEN, UNKNOWN, VALID
 from tests.conftest import World
 from tests.origins.authority import Company
 from tests.origins.conftest import NEEDS_SSH, write_trust
@@ -157,6 +157,18 @@ def test_the_same_signer() -> None:
     faulty: list[object] = [None, [], {}, {"kind": 1, "signer": "a", "key": "b"}]
     assert not any(map(read_pin, faulty))
     assert Signature(UNKNOWN, "", "git", "").pin() == {}
+
+
+def test_several_signatures() -> None:
+    """[SURFACES: Signatures] Of several, the best known counts; with a lock's signer, that of its kind: to
+    name a registry's key in [trust] is no change of a skill's author."""
+    author = Signature(UNKNOWN, "", "ssh", "SHA256:a")
+    registry = Signature(VALID, "https://skills.example.com", "registry", "SHA256:r")
+    assert combine([author, registry]) == registry
+    assert combine([author, registry], read_pin(author.pin())) == author
+    assert combine([registry], author) == registry  # the author's is gone
+    broken = Signature(BROKEN, kind="ssh")
+    assert combine([author, registry, broken], registry) == broken
 
 
 def test_an_expired_certificate_is_a_change() -> None:
@@ -331,6 +343,11 @@ def test_a_signed_tag(world: World, origin: Origin, key: Path, monkeypatch: pyte
     shutil.rmtree(world.home / ".skillc/evidence")
     world.ok("install")
     assert "pdf: signed by alice@example.com" in world.ok("verify").stdout
+    (world.home / ".gitconfig").unlink()  # a colleague's git has no key
+    write_trust(world, "")
+    shutil.rmtree(world.store / "pdf")
+    assert "W105" in world.ok("install").stderr
+    assert "pdf: signed, but not checked: git has no key" in world.ok("verify").stdout
     (world.store / "pdf/SKILL.md").write_text(SKILL)
     assert verified(world, world.project)["state"] == "none"  # the tag is not about these files
 

@@ -41,6 +41,7 @@ from skillc.library import at_path, is_skill, locate_skill, stored_skills
 from skillc.lint import find_skills_below
 from skillc.origins import (
     OPTION as SIGNER_OPTION,
+    UNCHECKED,
     Evidence,
     Signature,
     Trust,
@@ -237,15 +238,18 @@ def _read() -> dict[str, list[str]]:
     )
 
 
-def admit_signer(name: str, candidate: Candidate, digest: str, trust: Trust) -> tuple[Signature, Evidence]:
+def admit_signer(
+    name: str, candidate: Candidate, digest: str, trust: Trust, pin: Signature | None = None
+) -> tuple[Signature, Evidence]:
     """Return by whom a skill with this digest is signed, and what its origin says of it.
 
-    Raises SignatureBroken (E085), and SignerRefused (E086) for a signer whom [trust] does not accept.
+    Of several signatures it is that of the kind which the lock's `pin` has. Raises SignatureBroken (E085),
+    and SignerRefused (E086) for a signer whom [trust] does not accept.
     """
     evidence = candidate.find_evidence()
-    signature = combine(check_skill(candidate.folder, name, trust, digest, evidence))
-    require_signer(name, candidate.origin.names, signature, trust)
-    return signature, evidence
+    signatures = check_skill(candidate.folder, name, trust, digest, evidence)
+    require_signer(name, candidate.origin.names, combine(signatures), trust)
+    return combine(signatures, pin), evidence
 
 
 def admit_locked_signer(entry: LockEntry, folder: str, evidence: Evidence) -> list[Diagnostic]:
@@ -255,9 +259,11 @@ def admit_locked_signer(entry: LockEntry, folder: str, evidence: Evidence) -> li
     [trust] does not accept.
     """
     trust = read_trust()
-    signature = combine(check_skill(folder, entry.name, trust, entry.content, evidence))
-    require_signer(entry.name, entry.names, signature, trust)
+    signatures = check_skill(folder, entry.name, trust, entry.content, evidence)
+    require_signer(entry.name, entry.names, combine(signatures), trust)
+    signature = combine(signatures, entry.signer)
     if change := describe_change(entry.signer, signature, is_locked=True):
         hint = f"hint: 'skc update {shell_quote(entry.name)} {SIGNER_OPTION}' has the lock take it"
         raise SignerRefused(entry.name, change, hint)
-    return [warning("W105", entry.name, signature.line())] if signature.is_expired else []
+    is_doubtful = signature.is_expired or (entry.signer and signature.state == UNCHECKED)
+    return [warning("W105", entry.name, signature.line())] if is_doubtful else []

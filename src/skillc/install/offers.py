@@ -244,7 +244,9 @@ def _make_offer(
     hashes = hash_folder(candidate.folder, candidate.links)
     report = audit_folder(candidate.folder, candidate.name, policy=policy)
     digest = hashes.content.digest
-    signature, evidence = admit_signer(candidate.name, candidate, digest, trust)
+    signature, evidence = admit_signer(
+        candidate.name, candidate, digest, trust, entry.signer if entry else None
+    )
     return Offer(
         candidate.name,
         candidate.origin.source,

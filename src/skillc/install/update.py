@@ -245,10 +245,9 @@ class Updater:
 
     def _check_signer(self, latest: Latest, hashes: FolderHashes) -> tuple[Signature, Evidence]:
         """Return the signature of a new version; raises SignerRefused for another signer than before."""
-        name, digest = latest.entry.name, hashes.content.digest
-        signature, evidence = admit_signer(name, latest.candidate, digest, read_trust())
-        is_fine = self.accept_signer or self.dry_run
-        require_same(name, latest.entry.signer, signature, self.person, accept=is_fine)
+        name, digest, pin = latest.entry.name, hashes.content.digest, latest.entry.signer
+        signature, evidence = admit_signer(name, latest.candidate, digest, read_trust(), pin)
+        require_same(name, pin, signature, self.person, accept=self.accept_signer or self.dry_run)
         return signature, evidence
 
     def _put(self, latest: Latest, entry: LockEntry, merge: Merge | None, evidence: Evidence) -> None:

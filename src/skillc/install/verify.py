@@ -157,7 +157,7 @@ def verify_locked(here: Here, *names: str, is_global: bool = False) -> LockProbl
     for name in folders:
         skill = locate_skill(name, here.cwd)
         verified = _check_signer(skill.segment, skill.source, trust)
-        problems = _judge(skill.name, (skill.source,), verified.signature, trust)
+        problems = _judge(verified, (skill.source,), trust)
         result = replace(result, problems=(*result.problems, *problems), skills=(*result.skills, verified))
     return replace(result, is_named=bool(names))
 
@@ -173,16 +173,16 @@ def _check_signer(name: str, folder: str, trust: Trust, digest: str = "") -> Ver
 
 
 def _judge(
-    name: str, sources: Sequence[str], signature: Signature, trust: Trust, pin: Signature | None = None
+    skill: VerifiedSkill, sources: Sequence[str], trust: Trust, pin: Signature | None = None
 ) -> Iterator[LockProblem]:
     """Yield what is wrong with the signature of a skill: it is broken, or not of whom the user accepts."""
     try:
-        require_signer(name, sources, signature, trust)
+        require_signer(skill.id, sources, skill.signature, trust)
     except (SignatureBroken, SignerRefused) as error:
-        yield LockProblem(name, "", f"{error.code}: {error.reason}")
+        yield LockProblem(skill.id, "", f"{error.code}: {error.reason}")
         return
-    if change := describe_change(pin, signature, is_locked=True):
-        yield LockProblem(name, "", f"{SignerRefused.code}: {change}")
+    if change := describe_change(pin, combine(skill.signatures, pin), is_locked=True):
+        yield LockProblem(skill.id, "", f"{SignerRefused.code}: {change}")
 
 
 def verify_store(root: str, only: Collection[str] | None = None) -> LockProblems:
@@ -213,7 +213,7 @@ def verify_store(root: str, only: Collection[str] | None = None) -> LockProblems
         if name in states and states[name].content:  # without, a link leads out, which was said
             # What an origin said counts for the files as they are, not for those of the lock.
             verified.append(_check_signer(name, folders[name], trust, states[name].content))
-            problems += _judge(name, entry.names, verified[-1].signature, trust, entry.signer)
+            problems += _judge(verified[-1], entry.names, trust, entry.signer)
     return LockProblems(tuple(problems), tuple(verified))
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         BROKEN,
         NONE,
         NOT_SAFE,
+        UNCHECKED,
         UNSIGNED,
         BrokenSignature,
         Signature,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, SignatureBroken, SignerRefused
-from skillc.origins.signature import BROKEN, NONE, NOT_SAFE, REGISTRY, VALID, Signature
+from skillc.origins.signature import BROKEN, GIT, NONE, NOT_SAFE, REGISTRY, UNCHECKED, VALID, Signature
 from skillc.settings import MAX_FILE, parse_toml
 from skillc.surface import Person
 from skillc.text import one_line
@@ -155,9 +155,9 @@ def describe_change(pin: Signature | None, signature: Signature, *, is_locked: b
     """Say how the signer of a skill changes; nothing where it is the same, or there was none.
 
     A certificate that expired is a change of what comes in, and none of files that are locked: its signer
-    signed those in time.
+    signed those in time. Nor is it one that git here has no key, because no lock can bring that.
     """
-    if pin is None:
+    if pin is None or (is_locked and pin.kind == GIT and signature.state == UNCHECKED):
         return ""
     is_same = signature.is_by(pin)
     if is_same and (is_locked or pin.is_expired or not signature.is_expired):

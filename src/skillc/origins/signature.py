@@ -5,7 +5,7 @@ A signature says who vouches for the files, not that they are safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -101,13 +101,18 @@ def reading(what: str) -> Iterator[None]:
         raise BrokenSignature(f"it is no {what}") from None
 
 
-def combine(signatures: Iterable[Signature]) -> Signature:
+def combine(signatures: Sequence[Signature], pin: Signature | None = None) -> Signature:
     """Return the signature that counts of several: a broken one first, then the best known.
+
+    With the `pin` of a lock it is the one of that kind: to know more of another signer is no change.
 
     >>> combine([Signature(UNKNOWN, "a"), Signature(VALID, "b"), UNSIGNED]).signer
     'b'
     """
-    return min(signatures, key=lambda each: _ORDER.index(each.state), default=UNSIGNED)
+    best = min(signatures, key=lambda each: _ORDER.index(each.state), default=UNSIGNED)
+    if pin is None or best.state == BROKEN:
+        return best
+    return next((each for each in signatures if each.kind == pin.kind), best)
 
 
 def read_pin(fields: object) -> Signature | None:

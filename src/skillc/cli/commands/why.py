@@ -9,7 +9,7 @@ from skillc.cli.syntax import Arguments, Command
 COMMAND = Command(f"""
 skc why
 
-Names the installed skills that need a skill, directly or by way of others.
+Names the installed skills that say that they need a skill.
 
 <skill> :locked  An installed skill.
 {GLOBAL}
