@@ -33,7 +33,7 @@ def test_files_and_archives(world: World, stub: Stub) -> None:
         pdf = found.candidates[0]
         assert (pdf.name, pdf.description, pdf.digest) == ("pdf", "x", digest(MAIN))
         assert found.origin.type == "well-known"
-        assert pdf.resolved == f"{stub.url}{PLACE}"
+        assert pdf.remote.address == f"{stub.url}{PLACE}"
         assert os.listdir(pdf.folder) == ["SKILL.md"]
     assert not os.path.exists(pdf.folder)
     plain, wrapped = pack(SKILL_md=MAIN, a_md=b"x"), pack(top__SKILL_md=MAIN, top__b_md=b"x")

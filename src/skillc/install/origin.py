@@ -9,14 +9,15 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from skillc.errors import Diagnostic, OriginNotFound, warning
 from skillc.origins import NO_EVIDENCE, Evidence
 from skillc.quotes import shell_quote
-from skillc.remotes import Failure
+from skillc.remotes import Failure, RemoteSkill
 from skillc.remotes.http import Hosts, Session, hide_secrets
+from skillc.skills import SkillId
 from skillc.spelling import did_you_mean
 from skillc.text import first_of, one_line
 
@@ -27,6 +28,7 @@ CLAWHUB = "https://clawhub.ai"
 FILE = "file://"
 MAIN_FILE = "/skill.md"  # the end of an address, in lower case, that gives a skill of one file
 MAX_NAMES = 10  # in a hint
+UNLISTED = RemoteSkill(SkillId("unlisted"))  # of a skill that no remote lists
 
 Report = Callable[[Diagnostic], None]
 T = TypeVar("T")
@@ -101,9 +103,8 @@ class Origin:
 class Candidate:
     """A skill in a download: its name, its folder on this machine, and the path of its SKILL.md inside.
 
-    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`. `version` is
-    that of a registry, `digest` that of a site (`wellKnownDigest`), and `resolved` the address of the skill
-    itself, where it has one.
+    `path` is what the lock file calls `skillPath`, with forward slashes: `skills/pdf/SKILL.md`. One that a
+    site or a registry lists is what that says of it, `remote`.
     """
 
     name: str
@@ -111,22 +112,27 @@ class Candidate:
     path: str
     description: str = ""
     tree: str = ""  # the git tree of the folder, of a git repository
-    version: str = ""
-    digest: str = ""
-    resolved: str = ""
     source: str = ""  # the origin's name in the lock file, of a registry that was found at an address
-    source_digest: str = ""  # of its version's source, of a registry of ours
-    time: int = 0  # when its version was published, in seconds since 1970
     yanked: Mapping[str, str] = field(default_factory=dict, compare=False)  # reasons, by version
     requires: tuple[str, ...] = ()  # skills that the plugin needs which it is part of
     links: frozenset[str] = frozenset()  # names in a git repository that are links, and files in the folder
-    remote: Any = field(default=None, repr=False, compare=False)  # the skill of a remote, to be fetched
+    remote: RemoteSkill = field(default=UNLISTED, repr=False, compare=False)
     download: Download = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # says so
 
     @property
     def inside(self) -> str:
         """The path of its folder in the download."""
         return posixpath.dirname(self.path)
+
+    @property
+    def version(self) -> str:
+        """The version in its registry."""
+        return self.remote.version
+
+    @property
+    def digest(self) -> str:
+        """The digest that a site says it has, `wellKnownDigest` in the lock file."""
+        return "" if self.source else self.remote.digest
 
     @property
     def origin(self) -> Origin:
@@ -139,7 +145,7 @@ class Candidate:
     @property
     def address(self) -> str:
         """The address that it came from: after redirects, once it is complete."""
-        return self.download.addresses.get(self.folder) or self.resolved or self.download.resolved
+        return self.download.addresses.get(self.folder) or self.remote.address or self.download.resolved
 
     def find_evidence(self) -> Evidence:
         """Return what its origin says of it, which may have to be asked."""

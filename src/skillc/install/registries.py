@@ -81,7 +81,7 @@ class Place:
             replace(each, folder=os.path.join(folder, each.remote.id.replace("/", "+")))
             for each in self.candidates
         )
-        time = candidates[0].time if len(candidates) == 1 else 0
+        time = _time_of(candidates[0].remote) if len(candidates) == 1 else 0
         return Download(
             self.origin,
             folder,
@@ -107,7 +107,8 @@ def find_site(origin: Origin, names: Sequence[str], report: Report) -> Place | N
         except remotes.Absent:
             return None
     choice = choose_by_name(origin, skills, names or ([origin.ref] if origin.ref else []))
-    return Place(replace(origin, ref=""), remote, [make_candidate(skill, skill.id) for skill in choice])
+    candidates = [Candidate(skill.id, "", "", skill.description, remote=skill) for skill in choice]
+    return Place(replace(origin, ref=""), remote, candidates)
 
 
 def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
@@ -129,35 +130,17 @@ def find_hub(origin: Origin, names: Sequence[str], report: Report) -> Place | No
     candidates = []
     for slug, skill in skills.items():
         path = slug if site == CLAWHUB else f"{site}/{slug.rpartition('/')[2]}"
-        candidates.append(make_candidate(skill, skill.id.replace("/", "-"), f"{REGISTRY}{path}"))
+        name, source = skill.id.replace("/", "-"), f"{REGISTRY}{path}"
+        candidates.append(Candidate(name, "", "", skill.description, source=source, remote=skill))
     return Place(origin, remote, candidates)
 
 
-def make_candidate(
-    skill: RemoteSkill, name: str, source: str = "", yanked: Mapping[str, str] = NO_REASONS
-) -> Candidate:
-    """Return a skill of a remote that can be added; `source` is the origin's name for it in the lock file.
-
-    `yanked` has the reasons for the versions that were, its own among them.
-    """
+def _time_of(skill: RemoteSkill) -> int:
+    """Return when a version was published, in seconds since 1970; 0 where that is not known."""
     try:
-        time = int(datetime.fromisoformat(skill.published_at).timestamp())
+        return int(datetime.fromisoformat(skill.published_at).timestamp())
     except (ValueError, OverflowError):
-        time = 0
-    return Candidate(
-        name,
-        "",
-        "",
-        skill.description,
-        version=skill.version,
-        digest="" if source else skill.digest,
-        resolved=skill.address,
-        source=source,
-        source_digest=skill.digest if source else "",
-        time=time,
-        yanked=yanked,
-        remote=skill,
-    )
+        return 0
 
 
 def find_registry(origin: Origin, names: Sequence[str], report: Report) -> Place | None:
@@ -254,7 +237,9 @@ class _Search:
         return candidate
 
     def found(self, skill: RemoteSkill, yanked: Mapping[str, str] = NO_REASONS) -> Candidate:
-        return make_candidate(skill, skill.id.name, f"{OURS}{self.api.registry}/{skill.id}", yanked)
+        """Return a skill at its version; `yanked` has the reasons for the versions that were."""
+        name, source = skill.id.name, f"{OURS}{self.api.registry}/{skill.id}"
+        return Candidate(name, "", "", skill.description, source=source, yanked=yanked, remote=skill)
 
 
 def _number(ref: str) -> str:

@@ -172,8 +172,8 @@ def parse_age(text: str, option: str = "--min-age") -> int:
 def _compare(entry: LockEntry, candidate: Candidate, *, edited: bool) -> Latest:
     """Return what an origin has now, by as little as tells it: the list of versions, trees, or files."""
     tree = entry.own_text("tree")
-    if candidate.source_digest and entry.digest:
-        is_changed = candidate.source_digest != f"sha256:{entry.digest}"
+    if candidate.source and candidate.remote.digest and entry.digest:
+        is_changed = candidate.remote.digest != f"sha256:{entry.digest}"
     elif tree and candidate.tree:
         is_changed = candidate.tree != tree
     else:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from skillc import atomic, paths
 from skillc.errors import SkillcError
 from skillc.remotes.protocol import RemoteFile, digest_of
-from skillc.skills import SkillId, list_files
+from skillc.skills import SkillId, list_files, write_file
 from skillc.startup import sha256_hex
 
 PARTS = ".parts"
@@ -138,15 +138,6 @@ def write_folder(folder: str) -> Iterator[str]:
         atomic.replace(temporary, folder)
     finally:
         atomic.discard(temporary)
-
-
-def write_file(folder: str, path: str, data: bytes) -> str:
-    """Write a new file into a folder, by a path with forward slashes; return where it is."""
-    target = os.path.join(folder, *path.split("/"))
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    with open(target, "xb") as stream:
-        stream.write(data)
-    return target
 
 
 def evict(directory: str, keep: Container[str], max_age: float) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from skillc.errors import warning
 from skillc.paths import MAX_SKILL_FILE
 from skillc.remotes.archive import MAX_PACKED, has_main_file, split_name, unpack_skill
-from skillc.remotes.folders import write_file, write_folder
+from skillc.remotes.folders import write_folder
 from skillc.remotes.http import JSON, Session, is_plain, read_json
 from skillc.remotes.protocol import (
     Absent,
@@ -33,7 +33,7 @@ from skillc.remotes.protocol import (
     make_listing,
     text_of,
 )
-from skillc.skills import SkillId, is_name
+from skillc.skills import SkillId, is_name, write_file
 from skillc.text import count_of, utf8_text
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"

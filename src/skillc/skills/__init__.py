@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         is_portable,
         make_folder,
         to_spelling,
+        write_file,
         write_files,
     )
     from skillc.skills.ids import (

@@ -41,13 +41,19 @@ def digest_files(root: str, *, hidden: bool = False) -> str:
     return hash_source(digests)
 
 
+def write_file(folder: str, path: str, data: bytes) -> str:
+    """Write a new file into a folder, by a path that was checked to lead nowhere else; return where it is."""
+    place = os.path.join(folder, *path.split("/"))
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place, "xb") as file:
+        file.write(data)
+    return place
+
+
 def write_files(folder: str, files: Mapping[str, bytes]) -> None:
-    """Write new files into a folder, contents by path; their paths were checked to lead nowhere else."""
+    """Write new files into a folder, contents by path, as `write_file` does."""
     for path, data in files.items():
-        place = os.path.join(folder, *path.split("/"))
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "xb") as file:
-            file.write(data)
+        write_file(folder, path, data)
 
 
 def make_folder(
