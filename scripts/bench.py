@@ -144,14 +144,14 @@ def bench_start(bench: Bench) -> None:
         bench.report(
             f"skc {' '.join(words)} / bare interpreter",
             *bench.in_turn(times, lambda words=words: bench.run(bench.skc, *words), bare),  # type: ignore[misc]
-            2.0,
+            3.0,
         )
     skill = bench.root / "pdf"
     write_skill(skill)
     bench.report(
         "skc lint of a small skill / bare interpreter",
         *bench.in_turn(times, lambda: bench.run(bench.skc, "lint", str(skill)), bare),
-        3.0,
+        5.0,
     )
 
 
