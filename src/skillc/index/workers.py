@@ -239,18 +239,21 @@ def run_apart(
 
     In place of a result comes the error of a job that fails, and None for one that ends its process.
     """
-    import pickle  # results are values of any class, of our own processes
-
     from skillc.errors import unexpected
 
-    def run(job: Job) -> bytes:
+    def run(job: Job) -> Result | SkillcError:
         try:
-            return pickle.dumps(function(job))
+            return function(job)
         except Exception as error:
-            return pickle.dumps(unexpected(error))
+            return unexpected(error)
 
     cores = count_cores() if len(jobs) >= least and can_fork() else 1
-    for data in Pool(lambda: run).run_apart(jobs, cores if cores > 1 else 0):
+    if cores == 1:
+        yield from map(run, jobs)
+        return
+    import pickle  # only for other processes: results are values of any class
+
+    for data in Pool(lambda: lambda job: pickle.dumps(run(job))).run_apart(jobs, cores):
         yield None if data is LOST else pickle.loads(data)  # noqa: S301
 
 

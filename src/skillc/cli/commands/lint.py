@@ -6,8 +6,7 @@ import sys
 from contextlib import closing
 
 from skillc import errors, lint
-from skillc.cli import show
-from skillc.cli.approval import attended_workspace
+from skillc.cli import show, workspace
 from skillc.cli.findings import print_report, print_reports
 from skillc.cli.syntax import Arguments, Command
 
@@ -49,7 +48,11 @@ def run(arguments: Arguments) -> int:
     names, everything = arguments.texts("skill"), arguments.has("all")
     if not names and not everything:
         raise arguments.error("<skill> is missing; give one, or --all")
-    here = attended_workspace(arguments)
+    here = workspace()
+    if sys.stderr.isatty():
+        from skillc.cli.approval import ProgressBars  # only where a person looks: it takes as long as a page
+
+        here.progress = ProgressBars()
     skills, is_named = lint.find_targets(names, here.cwd, _say_unreadable, everything=everything)
     fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
     select, ignore = (lint.choose_rules(arguments.texts(name), f"--{name}") for name in ("select", "ignore"))
