@@ -28,22 +28,43 @@ print(statuses, *{*sys.modules} - before, sep="\\n", file=out)
 """
 
 
-def test_pages() -> None:
-    """[RFC-0005] [SURFACES: Terminal] help answers soon, whatever the command does."""
-    lines = ["--help", "help", *(f"help {name}" for name in (*TOPICS, *NAMES))]
-    lines += [f"{name} --help" for name in NAMES]
+def run_program(lines: list[str], home: Path) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run command lines in one process, each of which succeeds, and return what they loaded."""
     run = subprocess.run(
         [sys.executable, "-S", "-c", PROGRAM],  # without what the environment loads first
         input="\n".join(lines),
-        env={"PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"},
+        env={"HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path), "LANG": "C.UTF-8"},
+        cwd=home,
         capture_output=True,
         text=True,
         check=True,
     )
     statuses, *modules = run.stdout.splitlines()
-    assert statuses == str([0] * len(lines))
+    assert statuses == str([0] * len(lines)), run.stderr
+    return run, modules
+
+
+def test_pages(tmp_path: Path) -> None:
+    """[RFC-0005] [SURFACES: Terminal] help answers soon, whatever the command does."""
+    lines = ["--help", "help", *(f"help {name}" for name in (*TOPICS, *NAMES))]
+    lines += [f"{name} --help" for name in NAMES]
+    run, modules = run_program(lines, tmp_path)
     assert run.stderr.count("Usage: skc ") == 2 + 2 * len(NAMES)
     assert [name for name in SLOW.split() if name in modules] == []
+
+
+def test_lint_and_import(tmp_path: Path) -> None:
+    """[D72] lint without a terminal loads nothing that asks or draws, an import of folders no audit."""
+    skill = tmp_path / "work" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
+    _, modules = run_program(["lint work/pdf"], tmp_path)
+    asking = "signal threading pickle skillc.cli.approval skillc.cli.progress skillc.cli.terminal"
+    assert [name for name in asking.split() if name in modules] == []
+    _, modules = run_program(["import work"], tmp_path)
+    assert (tmp_path / ".skillc" / "skills" / "pdf" / "SKILL.md").exists()
+    slow = [name for name in modules if name.startswith(("skillc.audit.", "skillc.remotes.http."))]
+    assert slow == []
 
 
 READERS = {
