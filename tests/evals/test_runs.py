@@ -364,6 +364,7 @@ def test_clean(world: World) -> None:
         assert str(cache) in world.ok("clean", "--dry-run").stdout
         world.ok("clean", "--yes")
         assert not cache.exists()
+        assert not place.exists()  # what a process that was killed left, with its credentials
         assert (Path(skill["folder"]) / "report.json").exists()
         assert "skc eval" not in world.ok("clean", "--dry-run").stdout
         report_of(world, words, "--runs", "1")

@@ -171,7 +171,7 @@ def _remove_runs(workspace: str, path: str, note: str) -> None:
         with atomic.Lock(os.path.join(places, LOCK), wait=False):
             for place in list_folders(places):
                 with atomic.Lock(os.path.join(place, LOCK), wait=False):
-                    pass  # left by a process that was killed
+                    delete_path(place)  # of a process that was killed
             delete_path(path)
     delete_path(note)
 
