@@ -15,7 +15,7 @@ from skillc.origins import Attester, BrokenSignature, Trust, check_attestation, 
 from skillc.registry import SYSTEM, Registry, make_package, open_registry
 from skillc.registry.model.access import Job
 from skillc.server import ServerSettings
-from skillc.server.attestation import make_statement, open_attester
+from skillc.server.uploads import make_statement, open_attester
 from skillc.skills import digest_skill
 from skillc.toml import Table
 from tests.conftest import World

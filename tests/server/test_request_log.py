@@ -14,7 +14,7 @@ import pytest
 from skillc.registry import Registry, Role
 from skillc.server import ServerSettings
 from skillc.server.access import MAX_KEYS, WINDOW, Limiter, Proxies
-from skillc.server.metrics import Metrics
+from skillc.server.request_log import Metrics
 from tests.support.registry import Client, body, fault, token
 
 PATH = "/skills/payments/refunds"

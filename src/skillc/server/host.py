@@ -24,13 +24,12 @@ from skillc.paths import make_private, read_regular, registry_directory, require
 from skillc.registry import SYSTEM, Registry, RegistryConfig, ReviewRules, open_registry
 from skillc.remotes.http import hide_secrets
 from skillc.server.access import Guard
-from skillc.server.attestation import make_statement, open_attester
 from skillc.server.configuration import read_configuration
 from skillc.server.registry import create_registry_app
 from skillc.server.serve import create_server, listen, make_url
 from skillc.server.service import UPLOAD_TIME
 from skillc.server.settings import ServerSettings
-from skillc.server.uploads import Workplace, audit_package
+from skillc.server.uploads import Workplace, audit_package, make_statement, open_attester
 from skillc.server.workers import Workers, call_in_process
 from skillc.skills import SkillId
 from skillc.startup import collect_often

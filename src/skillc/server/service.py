@@ -30,14 +30,12 @@ from skillc.registry import PUBLIC, SYSTEM, Finder, Package, Registry, RegistryS
 from skillc.registry.model import Caller, Version
 from skillc.server.access import Limiter, Proxies
 from skillc.server.app import for_readers
-from skillc.server.attestation import check_package
-from skillc.server.metrics import Metrics
-from skillc.server.request_log import CALLER, QUOTA
+from skillc.server.request_log import CALLER, QUOTA, Metrics
 from skillc.server.responses import Refusal, etag_of, respond
 from skillc.server.settings import ServerSettings
 from skillc.server.signin.flow import Directory
 from skillc.server.signin.sessions import HEADER, SAFE, check_form_token, check_origin, read_cookie
-from skillc.server.uploads import Workplace, audit_package
+from skillc.server.uploads import Workplace, audit_package, check_package
 
 log = logging.getLogger("skillc.server")
 P = ParamSpec("P")

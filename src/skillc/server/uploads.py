@@ -1,4 +1,4 @@
-"""Unpack and audit what is published, in private folders; and remove the folders of killed servers.
+"""Unpack, audit and attest what is published, in private folders; and remove the folders of killed servers.
 
     with workplace.open() as folder:
         ...
@@ -11,28 +11,42 @@ when a process ends in whatever way, and processes in other containers see it, t
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from skillc import atomic
 from skillc.audit import Audit, audit_folder
-from skillc.errors import ArchiveRefused, InvalidSkill, MissingField, PathEscapes, unexpected
+from skillc.contract import encode
+from skillc.errors import (
+    ArchiveRefused,
+    InvalidSkill,
+    MissingExtra,
+    MissingField,
+    PathEscapes,
+    SignatureBroken,
+    SignerRefused,
+    unexpected,
+)
+from skillc.origins import Attester, Trust, check_signatures, combine, require_signer
 from skillc.paths import make_private
-from skillc.registry import Package, read_package
+from skillc.registry import Package, default_store, read_package
+from skillc.registry.model import Version
 from skillc.remotes import unpack_archive, unwrap
 from skillc.server.responses import Refusal
-from skillc.skills import SkillId, write_files
+from skillc.skills import SIGNATURES, SkillId, write_files
 
 log = logging.getLogger("skillc.server")
 
 PREFIX = "work-"
 PACKED = "packed"  # the name of an archive in such a folder
 REFUSED = (ArchiveRefused, InvalidSkill, MissingField, PathEscapes)  # what is wrong with a skill
+ATTESTATION = "attestation.pem"  # keys of the registry, beside a store that is a file, where none are named
 _LOCK = ".lock"  # the end of the name of a folder's lock; alone, the lock of all names
 
 
@@ -121,3 +135,55 @@ def inspect_files(workplace: Workplace, skill: SkillId, contents: Mapping[str, b
 def make_report(audit: Audit) -> dict[str, Any]:
     """Return what is stored of an audit: all but the path, which is one of this machine."""
     return {key: value for key, value in audit.as_json().items() if key != "path"}
+
+
+# By whom it is signed, and what the registry says of it
+
+
+def open_attester(store: str, files: Sequence[str]) -> Attester | None:
+    """Return the keys of a registry; without files, one beside its SQLite store, which is made once.
+
+    A registry on PostgreSQL has several servers, so that its keys have to be named.
+    """
+    path = default_store(store).removeprefix("sqlite://")
+    default = "" if "://" in path else os.path.join(os.path.dirname(os.path.abspath(path)), ATTESTATION)
+    if not files and not default:
+        return None
+    try:
+        return Attester.open(files, default)
+    except MissingExtra:
+        if files:
+            raise
+        return None  # nobody asked for it
+
+
+def make_statement(
+    attester: Attester, url: str, version: Version, package: Package, build: Mapping[str, Any]
+) -> str:
+    """Return what the registry at an address says of a version, signed, as JSON."""
+    facts = {
+        "registry": url,
+        "publishedAt": encode(version.published_at),
+        "publisher": version.published_by,
+        "build": dict(build),
+        "audit": version.audit or "none",
+    }
+    return json.dumps(attester.attest(version.skill, version.version, package.content_digest, facts))
+
+
+def check_package(workplace: Workplace, package: Package, trust: Trust) -> dict[str, Any]:
+    """Return what is known of the signer of a package; raises Refusal (422) for one that is not accepted."""
+    signatures = []
+    if any(name in package.contents for name in SIGNATURES):
+        with workplace.open() as place:
+            folder = os.path.join(place, package.skill.name)
+            write_files(folder, package.contents)
+            for file in package.files:  # modes are signed, too
+                os.chmod(os.path.join(folder, file.path), 0o755 if file.is_executable else 0o644)
+            signatures = check_signatures(folder, package.skill.name, trust)
+    signature = combine(signatures)
+    try:
+        require_signer(package.skill, [package.skill], signature, trust)
+    except (SignatureBroken, SignerRefused) as error:
+        raise Refusal(422, error.message, error.code) from None
+    return dict(encode(signature)) if signatures else {}

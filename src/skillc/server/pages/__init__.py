@@ -16,16 +16,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from skillc.server.pages import account, assets, diff, home, login, publication, skill, usage
-from skillc.server.pages.agents import show_agents
+from skillc.server.pages import account, assets, diff, home, login, publication, skill
 from skillc.server.pages.assets import quote_path
-from skillc.server.pages.local_catalog import LocalSite
+from skillc.server.pages.local_catalog import LocalSite, show_agents
 from skillc.server.pages.registry_catalog import RegistrySite
 from skillc.server.pages.visit import Page, Site, prefers_html, serve_page, show_missing
 from skillc.server.responses import refuse_route
 from skillc.workspace import Workspace
 
-READING = home.PAGES | skill.PAGES | diff.PAGES | usage.PAGES
+READING = home.PAGES | skill.PAGES | diff.PAGES
 READING |= {"/versions/{rest:path}": publication.show_versions}
 
 

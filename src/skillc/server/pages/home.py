@@ -15,8 +15,7 @@ from starlette.responses import Response
 from skillc.errors import EmptyQuery, SkillcError, SkillNotFound
 from skillc.index.skills import FoundSkill, FoundSkills, Scope
 from skillc.registry.model import Skill, Version
-from skillc.server.pages.agents import list_overflows
-from skillc.server.pages.local_catalog import is_own
+from skillc.server.pages.local_catalog import is_own, list_overflows
 from skillc.server.pages.markdown import PREFIX, slugify
 from skillc.server.pages.visit import Visit
 from skillc.skills import SkillId

@@ -1,4 +1,4 @@
-"""Show one's own skills: all that the repositories of a workspace have, each as it is now."""
+"""Show one's own skills: all that a workspace's repositories have, as they are now; and what agents see."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from anyio import from_thread
 from starlette.requests import Request
+from starlette.responses import Response
 
 from skillc import usage
 from skillc.audit import Audit, Levels, audit_folder
@@ -19,6 +20,7 @@ from skillc.gateway import read_outline
 from skillc.index.skills import FoundSkills, Scope
 from skillc.library import Skill as FolderSkill, stored_skills
 from skillc.library.sources import EMBEDDED, SkillDescriptor, SkillDocument, SkillSource
+from skillc.listing import ABSENT, CHARACTERS, CUT, NAME, ON_DEMAND, WHOLE, AgentListing
 from skillc.registry.model import Skill, StoredFile, Version
 from skillc.server.pages.catalog import MAX_AUDIT_BYTES, Usage
 from skillc.server.pages.visit import Site, Visit
@@ -31,6 +33,15 @@ from skillc.workspace import Workspace
 NO_VERSION = "0.0.0"  # of a skill that does not say
 MAX_ROWS = 100  # of each kind of count
 MAX_FILE = 16 << 20  # bytes
+MAX_SKILLS = 300  # of an agent's table; the others are counted
+# What an agent shows of a skill, in the order of how much, with the level of its mark.
+STATES = {
+    WHOLE: ("whole", "good"),
+    CUT: ("cut", "warn"),
+    NAME: ("name alone", "warn"),
+    ON_DEMAND: ("on demand", ""),
+    ABSENT: ("not shown", "block"),
+}
 FIRST_TEMPLATES = ("base.html", "home.html", "macros.html", "row.html")
 
 
@@ -220,3 +231,48 @@ def _version_of(skill: SkillDescriptor) -> str:
         return parse_version(str(skill.metadata.get("version") or NO_VERSION))
     except SkillcError:
         return NO_VERSION
+
+
+# What agents see
+
+
+def show_agents(visit: Visit) -> Response:
+    """Show each agent that is here: how many of its skills the model sees whole, and each skill's state."""
+    assert isinstance(visit.site, LocalSite)
+    listings = visit.site.workspace.listing()
+    return visit.page(
+        "agents.html", agents=[_describe_agent(each) for each in listings.agents], states=STATES
+    )
+
+
+def list_overflows(visit: Visit) -> list[AgentListing]:
+    """Return the agents of this machine whose listings are too full to be shown whole."""
+    assert isinstance(visit.site, LocalSite)
+    return [listing for listing in visit.site.workspace.listing().agents if listing.overflows]
+
+
+def describe_views(visit: Visit, skill_id: str) -> dict[str, Any]:
+    """Return what each agent sees of a skill, and whether it is in a store: only there it can be changed."""
+    assert isinstance(visit.site, LocalSite)
+    workspace = visit.site.workspace
+    views = [
+        (listing.display, skill)
+        for listing in workspace.listing().agents
+        for skill in listing.skills
+        if skill.skill == skill_id
+    ]
+    is_stored = any(skill.name == skill_id for skill in stored_skills(workspace.cwd))
+    return {"views": views, "states": STATES, "is_stored": is_stored}
+
+
+def _describe_agent(listing: AgentListing) -> dict[str, Any]:
+    counts = {state: sum(skill.state == state for skill in listing.skills) for state in STATES}
+    order = {state: number for number, state in enumerate((ABSENT, NAME, CUT, WHOLE, ON_DEMAND))}
+    skills = sorted(listing.skills, key=lambda skill: (order.get(skill.state or "", 9), skill.id))
+    return {
+        "listing": listing,
+        "counts": {state: count for state, count in counts.items() if count},
+        "tokens": listing.used // CHARACTERS,
+        "skills": skills[:MAX_SKILLS],
+        "more": max(0, len(skills) - MAX_SKILLS),
+    }

@@ -1,4 +1,4 @@
-"""Show a skill: its text, files and what it asks for; and send its files.
+"""Show a skill: its text, files, what it asks for and what agents used of it; and send its files.
 
 /s/<id>[@<version>]             the text of SKILL.md, with its outline
 /s/<id>@<version>/<path>        another file
@@ -6,25 +6,28 @@
 /raw/<id>@<version>/<path>      a file, as it is
 /archive/<id>@<version>         all files, as .tar.gz or .zip
 /audit/<id>[@<version>]         what it asks for, and what to look at
+/statistics[/<id>]              what agents used, of it or of all skills
 """
 
 from __future__ import annotations
 
 import mimetypes
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
 
+from skillc import usage
 from skillc.audit import KINDS
 from skillc.errors import FileNotFound
 from skillc.registry import make_archive
 from skillc.registry.model import StoredFile
-from skillc.server.pages.agents import describe_views
 from skillc.server.pages.assets import quote_path
 from skillc.server.pages.code_colours import colour_lines, language_of
 from skillc.server.pages.diff import MAX_TEXT, read_text
+from skillc.server.pages.local_catalog import describe_views
 from skillc.server.pages.markdown import PREFIX, Entry, Links, Text, render_markdown, slugify
 from skillc.server.pages.subject import (
     Subject,
@@ -36,6 +39,9 @@ from skillc.server.pages.subject import (
 from skillc.server.pages.visit import HEADERS, Visit, redirect
 from skillc.skills.document import parse
 
+PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "": "all time"}
+MAX_ROWS = 25  # of a chart
+MAX_UNREAD = 150  # headings
 MAX_FILES = 400  # of a list; the others are counted
 MAX_IMAGES = 40_000  # bytes of images that a page shows; the others are links
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".avif")
@@ -168,10 +174,41 @@ def show_audit(visit: Visit) -> Response:
     return visit.page("audit.html", **describe_skill(visit, subject, "audit"), **describe_audit(audit))
 
 
+def show_usage(visit: Visit) -> Response:
+    return visit.page("statistics.html", **_describe_usage(visit, ""))
+
+
+def show_skill_usage(visit: Visit) -> Response:
+    subject = find_subject(visit)
+    return visit.page(
+        "skill-statistics.html",
+        **describe_skill(visit, subject, "usage"),
+        **_describe_usage(visit, subject.skill.id),
+    )
+
+
+def _describe_usage(visit: Visit, skill_id: str) -> dict[str, Any]:
+    period = visit.query("days") if visit.query("days") in PERIODS else ""
+    since = f"{datetime.now(UTC).date() - timedelta(days=int(period))}" if period else ""
+    counts = visit.catalog.usage(skill_id, since)
+    unread = [(file, level, heading) for file, entries in counts.unread.items() for level, heading in entries]
+    return {
+        "usage": counts,
+        "period": period,
+        "periods": PERIODS,
+        "columns": usage.group_days(counts.days),
+        "max_rows": MAX_ROWS,
+        "unread": unread[:MAX_UNREAD],
+        "more_unread": max(0, len(unread) - MAX_UNREAD),
+    }
+
+
 PAGES = {
     "/s/{rest:path}": show_text,
     "/files/{rest:path}": show_files,
     "/raw/{rest:path}": send_file,
     "/archive/{rest:path}": send_archive,
     "/audit/{rest:path}": show_audit,
+    "/statistics": show_usage,
+    "/statistics/{rest:path}": show_skill_usage,
 }
