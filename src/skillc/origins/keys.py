@@ -11,9 +11,11 @@ import os
 import re
 import warnings
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from skillc import paths
 from skillc.errors import InvalidConfiguration, InvalidOption, require_extra
@@ -66,9 +68,6 @@ class Holder:
     reason: str = ""
     is_expired: bool = False
 
-    def has_signed(self, data: bytes, signature: bytes) -> bool:
-        return has_signed(self.key, data, signature)
-
 
 def has_signed(key: PublicKey, data: bytes, signature: bytes) -> bool:
     """Return whether a signature over these bytes was made by the private half of a key."""
@@ -99,23 +98,29 @@ def hint_of(key: PublicKey) -> str:
     return hashlib.sha256(to_pem(key)).hexdigest()
 
 
+@contextmanager
+def _using(what: str, error: Callable[[str], Exception] = InvalidOption) -> Iterator[None]:
+    """Raise an error that says why something of a person's can't be used."""
+    try:
+        yield
+    except OSError as fault:
+        raise error(f"{what} can't be read: {fault.strerror or fault}") from None
+    except _FAULTS as fault:
+        raise error(f"{what} can't be used: {fault}") from None
+
+
 def read_roots(files: Sequence[str]) -> Roots:
     """Read PEM files of certificates and public keys; raises InvalidConfiguration for one that is neither."""
     certificates: list[x509.Certificate] = []
     keys: list[tuple[PublicKey, str]] = []
     for path in files:
         name = os.path.splitext(os.path.basename(path))[0]
-        try:
+        with _using("this root", partial(InvalidConfiguration, path)):
             data = paths.read_regular(path, MAX_FILE)
             blocks = _PUBLIC_KEY.findall(data)
             keys += [(read_public_key(block), name) for block in blocks]
             if not blocks or b"-----BEGIN CERTIFICATE" in data:
                 certificates += x509.load_pem_x509_certificates(data)
-        except OSError as error:
-            raise InvalidConfiguration(path, error.strerror or str(error)) from None
-        except _FAULTS as error:
-            reason = f"it is no PEM file of certificates or keys that can be read ({error})"
-            raise InvalidConfiguration(path, reason) from None
     return Roots(tuple(certificates), tuple(keys))
 
 
@@ -129,16 +134,13 @@ def read_public_key(pem: bytes) -> PublicKey:
 
 def read_signing_key(path: str) -> PrivateKey:
     """Read the private key in a PEM file; raises InvalidOption for one that can't be used."""
-    try:
-        key = serialization.load_pem_private_key(paths.read_regular(path, MAX_FILE), None)
+    with _using(f"the key '{path}'"):
+        try:
+            key = serialization.load_pem_private_key(paths.read_regular(path, MAX_FILE), None)
+        except TypeError:
+            reason = "it has a passphrase; an SSH key can have one, with ssh-agent or without"
+            raise ValueError(reason) from None
         _require_curve(key.public_key())
-    except OSError as error:
-        raise InvalidOption(f"the key '{path}' can't be read: {error.strerror or error}") from None
-    except TypeError:
-        reason = "it has a passphrase; an SSH key can have one, with ssh-agent or without"
-        raise InvalidOption(f"the key '{path}' can't be used: {reason}") from None
-    except _FAULTS as error:
-        raise InvalidOption(f"the key '{path}' can't be used: {error}") from None
     assert isinstance(key, PrivateKey)
     return key
 
@@ -151,16 +153,10 @@ def make_signing_key() -> bytes:
 
 def read_certificates(path: str, key: PrivateKey) -> list[bytes]:
     """Read the certificate of a key and those above it, as DER; raises InvalidOption."""
-    try:
+    with _using(f"the file of certificates '{path}'"):
         chain = x509.load_pem_x509_certificates(paths.read_regular(path, MAX_FILE))
         if chain[0].public_key() != key.public_key():
-            raise InvalidOption(f"the first certificate in '{path}' is not that of the key")
-    except OSError as error:
-        raise InvalidOption(
-            f"the certificates in '{path}' can't be read: {error.strerror or error}"
-        ) from None
-    except _FAULTS as error:
-        raise InvalidOption(f"the certificates in '{path}' can't be used: {error}") from None
+            raise ValueError("the first one is not that of the key")
     return [each.public_bytes(serialization.Encoding.DER) for each in chain]
 
 

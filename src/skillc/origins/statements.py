@@ -115,11 +115,13 @@ def check_bundle(data: bytes, files: Mapping[str, str], name: str, roots: Sequen
 
     `files` has the SHA-256 of each file by its path. `roots` are PEM files.
     """
-    material, envelope = read_bundle(data)
+    material, envelope = _read_bundle(data)
     statement = read_statement(envelope, FILES)
     uncovered = _compare(statement, files)
+    from skillc.origins.keys import has_signed  # of an extra; files are compared without
+
     holder = _find_holder(material, roots)
-    if not holder.has_signed(statement.signed, statement.signature):
+    if not has_signed(holder.key, statement.signed, statement.signature):
         raise BrokenSignature(f"it was not made by '{holder.name}' for this list of files")
     if statement.name != name:
         raise BrokenSignature(f"it is for a skill named '{statement.name}', and this is '{name}'")
@@ -128,7 +130,7 @@ def check_bundle(data: bytes, files: Mapping[str, str], name: str, roots: Sequen
     return Signature(holder.state, holder.name, OMS, holder.root, reason, holder.is_expired)
 
 
-def read_bundle(data: bytes) -> tuple[Mapping[str, Any], Any]:
+def _read_bundle(data: bytes) -> tuple[Mapping[str, Any], Any]:
     """Return what a bundle says of the key that made it, and its envelope; raises BrokenSignature."""
     with reading(_WHAT):
         bundle = json.loads(data)
@@ -248,15 +250,16 @@ def check_attestation(
     `digest` is that of the files, `keys` are the PEMs that the registry served, and `roots` the files that
     the person trusts.
     """
-    from skillc.origins.keys import fingerprint, has_signed, read_public_key, read_roots
-
     with reading("statement of a registry"):
         statement = read_statement(json.loads(data), PUBLICATION)
-        candidates = {fingerprint(key): key for key in map(read_public_key, [pem.encode() for pem in keys])}
     if statement.name != name:
         raise BrokenSignature(f"the registry attested '{statement.name}', and this is '{name}'")
     if statement.sha256 != digest:
         raise BrokenSignature(f"the registry attested other files of '{name}'")
+    from skillc.origins.keys import fingerprint, has_signed, read_public_key, read_roots
+
+    with reading("key of the registry"):
+        candidates = {fingerprint(key): key for key in map(read_public_key, [pem.encode() for pem in keys])}
     key = candidates.get(statement.key_id)
     if key is None or not has_signed(key, statement.signed, statement.signature):
         raise BrokenSignature("no key of the registry made it")
