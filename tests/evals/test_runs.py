@@ -462,6 +462,8 @@ def test_a_command_of_ones_own(world: World) -> None:
         command = ("--agent-command", f"{script} {{prompt}} {{skills}}")
         [report] = report_of(world, words, *command, "--fired", "^used: pdf-forms$", "--runs", "1")["agents"]
         assert report["arms"]["with"]["outcomes"] == {"fired": 1, "offered but not chosen": 1}
+        [report] = report_of(world, words, *command, "--runs", "1", status=2)["agents"]
+        assert "without --fired, only reads by 'skc show' count" in report["problem"]
         script.write_text(
             f'#!/bin/sh\ncase "$1" in *FIRE*|*ready*) skc show {NAME} --section Fill;; esac\necho ok\n'
         )

@@ -170,7 +170,10 @@ class Trial:
         self.listed = record.listed
         if record.outcome is Outcome.FIRED:
             return None
-        return f"asked for the skill outright, it did not load it ({record.reason or record.outcome.value})"
+        reason = record.reason or record.outcome.value
+        if not self.runner.stream and self.runner.fired is None:
+            reason += "; without --fired, only reads by 'skc show' count"
+        return f"asked for the skill outright, it did not load it ({reason})"
 
     def _run_all(self, jobs: Sequence[Job]) -> list[Record]:
         """Make all runs, several at once; Ctrl+C ends them, and keeps those that are done."""
