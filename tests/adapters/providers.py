@@ -1,7 +1,7 @@
-"""A server on loopback that speaks the providers' protocols, for frameworks that only speak HTTP.
+"""A server on loopback that speaks the providers' protocols, for frameworks and agents that only speak HTTP.
 
 `POST /v1/responses` is OpenAI's Responses API, `POST /v1/messages` Anthropic's Messages API, both whole
-and streamed.
+and streamed; `POST /v1/chat/completions` is OpenAI's older API, streamed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -38,6 +38,9 @@ class Provider(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
+    def reply(self, request: Json, read: Callable[[Json], Seen]) -> Reply:
+        return self.think(request, read(request))
+
     def think(self, request: Json, seen: Seen) -> Reply:
         with self.lock:
             self.requests.append(request)
@@ -61,18 +64,27 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Provider
 
+    def do_GET(self) -> None:
+        self._send(200, "application/json", b'{"data":[],"models":[]}')
+
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         path = self.path.partition("?")[0]
         if path == "/v1/responses":
-            whole = _response(self.server.think(request, _from_responses(request)))
+            whole = _response(self.server.reply(request, _from_responses))
             events = _response_events(whole)
         elif path == "/v1/messages":
             request = _whole_thread(request, self.server.threads)
-            whole = _message(self.server.think(request, _from_messages(request)))
+            whole = _message(self.server.reply(request, _from_messages))
             said = {"role": "assistant", "content": whole["content"]}
             self.server.threads[whole["id"]] = {**request, "messages": [*request["messages"], said]}
             events = list(_message_events(whole))
+        elif path == "/v1/messages/count_tokens":
+            return self._send(200, "application/json", b'{"input_tokens":1}')
+        elif path == "/v1/chat/completions":
+            chunks = _completion_chunks(self.server.reply(request, _from_completions))
+            lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+            return self._send(200, "text/event-stream", "".join([*lines, "data: [DONE]\n\n"]).encode())
         else:
             return self._send(404, "application/json", b'{"error": {"message": "no such path"}}')
         if not request.get("stream"):
@@ -178,6 +190,32 @@ def _item_events(place: int, item: Json) -> list[Json]:
         {"type": "response.output_text.done", **where, "text": part["text"], "logprobs": []},
         {"type": "response.content_part.done", **where, "part": part},
     ]
+
+
+# OpenAI's completions, for agents
+
+
+def _from_completions(request: Json) -> Seen:
+    return Seen(users=[_text(message["content"]) for message in request["messages"]])
+
+
+def _completion_chunks(reply: Reply) -> Iterator[Json]:
+    number = next(_numbers)
+    delta: Json = {"role": "assistant", "content": reply if isinstance(reply, str) else None}
+    if not isinstance(reply, str):
+        delta["tool_calls"] = [
+            {
+                "index": place,
+                "id": f"call_{number}_{place}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+            }
+            for place, call in enumerate(reply)
+        ]
+    chunk = {"id": f"c_{number}", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    yield chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    reason = "stop" if isinstance(reply, str) else "tool_calls"
+    yield chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
 
 
 # Anthropic's Messages API
