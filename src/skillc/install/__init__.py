@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillc.install.dangling import Waste
     from skillc.install.import_plan import ImportResult
     from skillc.install.import_skills import import_into_store
-    from skillc.install.install import install_locked
+    from skillc.install.install import install_locked, list_locked, set_pins
     from skillc.install.installed import describe_skill, list_installed
     from skillc.install.lock import read_locked
     from skillc.install.needs import export_parts, find_reasons, read_installed
@@ -26,6 +26,6 @@ if TYPE_CHECKING:
     from skillc.install.skill_info import InstalledSkills, SkillInfo, advise_foreign
     from skillc.install.update import update_locked
     from skillc.install.verify import verify_all, verify_locked
-    from skillc.install.versions import fetch_old, find_shared, list_latest, list_locked, parse_age, set_pins
+    from skillc.install.versions import fetch_old, find_shared, list_latest, parse_age
 else:
     __getattr__, __all__ = front_door(__name__)

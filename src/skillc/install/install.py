@@ -1,4 +1,4 @@
-"""Make a store equal to its lock: compare the two, and install what differs.
+"""Make a store equal to its lock: compare the two, and install what differs. List what is locked, and pin it.
 
 Hooks run 'skc install' each time, and mostly there is nothing to do. So this module loads little; `apply` is
 loaded where there is something to do.
@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING
 
 from skillc import errors
 from skillc.install.entry import LockEntry
-from skillc.install.lock import find_root, lock_file, read_lock, require_intact, store_folders
+from skillc.install.lock import (
+    change_lock,
+    find_entries,
+    find_root,
+    lock_file,
+    read_lock,
+    require_intact,
+    store_folders,
+)
 from skillc.install.state import Outcome, installed_versions, is_exact, read_states
+from skillc.library.records import lock_store
 
 if TYPE_CHECKING:
     from skillc.surface import Here
@@ -98,3 +107,55 @@ def make_plan(root: str, *, frozen: bool = False) -> InstallPlan:
         loose=[entry for entry in same if not entry.is_complete],
         removals=sorted(name for name in installed_versions(root) if name not in entries),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """A skill of a lock, as 'skc lock' lists it."""
+
+    id: str
+    source: str
+    ref: str | None
+    commit: str | None
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkills:
+    skills: tuple[LockedSkill, ...]
+
+
+def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
+    """Return the skills of the lock with where they come from, sorted by name."""
+    root = find_root(here.cwd, is_global=is_global)
+    return LockedSkills(
+        tuple(
+            LockedSkill(
+                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
+            )
+            for name, entry in sorted(read_lock(root).items())
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Whether a skill is pinned."""
+
+    id: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    skills: tuple[Pinned, ...]
+
+
+def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
+    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
+    root = find_root(here.cwd, is_global=is_global)
+    with lock_store(root):
+        entries = find_entries(root, names, here.cwd)
+        require_intact(entries)
+        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
+    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))

@@ -28,7 +28,6 @@ from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidSkill, SkillcError, unexpected
 from skillc.install.entry import LockEntry, compute_hash
 from skillc.install.lock import store_folder
-from skillc.origins import drop_evidence
 from skillc.records import read_notes, write_notes
 from skillc.skills import digest_files, digest_skill, make_folder
 from skillc.startup import new_sha256
@@ -309,6 +308,8 @@ def note_versions(root: str, versions: dict[str, str], forget: Iterable[str] = (
 
 
 def _drop(versions: set[str]) -> None:
+    from skillc.origins import drop_evidence  # with programs that sign; mostly no version goes
+
     try:
         used = {digest for _, _, digests in list_records() for digest in digests} if versions else set()
     except DAMAGE:

@@ -1,4 +1,4 @@
-"""Versions of skills: those that are locked or pinned, the latest that origins have, and old ones.
+"""Versions of locked skills: the latest that their origins have, and old ones.
 
 And the skills of a registry that are on this machine, in whatever version.
 """
@@ -19,18 +19,15 @@ from skillc.install.address import parse_origin
 from skillc.install.download import NO_REFS, Origins, Refs, move_origin, open_download, reason_of
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
-    change_lock,
     find_entries,
     find_root,
     lock_folder,
     read_lock,
-    require_intact,
     skill_of,
 )
 from skillc.install.origin import OURS, Candidate, Download
 from skillc.install.state import NEW_FILES, find_edited, installed_roots, note_latest
 from skillc.library import GLOBAL, Skill, copy_path, list_copies
-from skillc.library.records import lock_store
 from skillc.library.repositories import SkillsConfig
 from skillc.remotes.http import parse_registry
 from skillc.skills import SkillId
@@ -197,58 +194,6 @@ def _is_old_enough(latest: Latest, min_age: int, diagnostics: list[Diagnostic]) 
         return True
     diagnostics.append(warning("W088", latest.entry.name, reason))
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class LockedSkill:
-    """A skill of a lock, as 'skc lock' lists it."""
-
-    id: str
-    source: str
-    ref: str | None
-    commit: str | None
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LockedSkills:
-    skills: tuple[LockedSkill, ...]
-
-
-def list_locked(here: Here, *, is_global: bool = False) -> LockedSkills:
-    """Return the skills of the lock with where they come from, sorted by name."""
-    root = find_root(here.cwd, is_global=is_global)
-    return LockedSkills(
-        tuple(
-            LockedSkill(
-                name, entry.text("source"), entry.text("ref") or None, entry.commit or None, entry.is_pinned
-            )
-            for name, entry in sorted(read_lock(root).items())
-        )
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """Whether a skill is pinned."""
-
-    id: str
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    skills: tuple[Pinned, ...]
-
-
-def set_pins(here: Here, *names: str, is_pinned: bool = True, is_global: bool = False) -> Pins:
-    """Keep locked skills at their versions, or let them be updated again; raises SkillNotFound."""
-    root = find_root(here.cwd, is_global=is_global)
-    with lock_store(root):
-        entries = find_entries(root, names, here.cwd)
-        require_intact(entries)
-        here.tell(change_lock(root, record=[entry.with_own(pinned=is_pinned) for entry in entries]))
-    return Pins(tuple(Pinned(entry.name, is_pinned) for entry in entries))
 
 
 @contextmanager
