@@ -73,6 +73,8 @@ NEAR_MISSES = [
     ("sign pdf-forms", "E100", "--key is missing; usage: skc sign <skill> --key <file>"),
     ("show pdf-forms", "E100", "--section is missing; usage: skc show <skill> --section <heading>"),
     ("listing --budget 5", "E100", "--budget goes with 'skc listing fit' alone"),
+    ("listing reset --agent claude", "E100", "--agent goes with 'skc listing show' and"),
+    ("doctor --library --fix", "E100", "--library and --fix exclude each other"),
     ("mcp --install claude --tools all", "E100", "--tools is for serving"),
     ("serve --read-only --review x", "E100", "--review is for a registry"),
     ("trash x y z", "E100", "<action> takes list, empty or restore, not 'x'"),

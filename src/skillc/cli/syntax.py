@@ -62,7 +62,6 @@ class Option:
 
     def __init__(self, label: str, help: str) -> None:
         self.name, *words = label.split(" ")
-        self.help = help
         marks = {word[0]: word[1:] for word in words if word[0] in "=.:@"}
         value = words[0] if words and words[0][0] not in "=.:@" else ""
         self.required = value[-1:] == "!"
@@ -75,6 +74,7 @@ class Option:
         self.maximum = int(marks["."][1:]) if "." in marks else None
         self.completes = marks.get(":", "").replace(",", " ")
         self.actions = marks["@"].split(",") if "@" in marks else []
+        self.help = f"With {join_words(self.actions)}: {help}" if self.actions else help
 
     @property
     def key(self) -> str:
@@ -93,6 +93,11 @@ class Option:
             limit = f" from 1 to {self.maximum}" if self.maximum else ""
             raise errors.InvalidOption(f"{self.name} takes a positive integer{limit}, not '{text}'")
         return number
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as one says them: a, b or c."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 class Command:

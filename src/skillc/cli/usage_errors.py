@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skillc.cli.summaries import NAMES
+from skillc.cli.syntax import join_words
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
 
-if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
+if TYPE_CHECKING:
     from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 # What other tools call a command of ours.
@@ -87,11 +88,9 @@ def unknown_topic(word: str, topics: Iterable[str]) -> InvalidOption:
 def unknown_choice(label: str, word: str, choices: Iterable[str]) -> InvalidOption:
     """Return the error for a word that is none of a few."""
     names = list(choices)
-    listing = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     close = _nearest(word, names)
-    return InvalidOption(
-        f"{label} takes {listing}, not '{word}'{f'; did you mean {close}?' if close else ''}"
-    )
+    question = f"; did you mean {close}?" if close else ""
+    return InvalidOption(f"{label} takes {join_words(names)}, not '{word}'{question}")
 
 
 def guess(word: str, names: Sequence[str], help: str) -> str:

@@ -50,6 +50,8 @@ def run(arguments: Arguments) -> int:
         note_new_name("diagnose", "doctor --library")
         return _show_library(arguments)
     if arguments.has("library"):
+        if arguments.has("fix"):
+            raise arguments.error("--library and --fix exclude each other")
         return _show_library(arguments)
     if option := arguments.first_given("repository", "code", "errors"):
         raise arguments.error(f"{option} goes with --library")

@@ -20,7 +20,7 @@ same path. Needs the role admin for it.
 [action]  add, list or remove. Default: list.
 [subject]  With add and remove: a person or program, by its name.
 [role] reader|publisher|maintainer|admin  With add: reader, publisher, maintainer, admin.
---prefix <path> :collections @add,remove  Only for the skills below this path. Default: the whole registry.
+--prefix <path> :collections @add,remove  only for the skills below this path. Default: the whole registry.
 {TO}
 
 $ skc grant add ada publisher --prefix payments

@@ -32,14 +32,14 @@ come and go.
 [action] :fit,set,reset  fit, set or reset; without one, what agents list is shown.
 [skill] :stored  With set: a skill's name, or the path of its folder.
 [choice] always|auto|demand  With set: always, auto or demand.
---agent <agents> :agents  These agents, with commas between them. Default: those that are here.
---budget <n> ..100000000 @fit  With fit: tokens that a listing may take. It may be more than the agent gives
+--agent <agents> :agents @show,fit,set  these agents, with commas between them. Default: those that are here.
+--budget <n> ..100000000 @fit  tokens that a listing may take. It may be more than the agent gives
     it, where the agent has a setting for that.
---project @fit,reset  With fit and reset: the project's folders, not the user's.
---dry-run @fit  With fit: say what would change, and change nothing.
---yes @fit  With fit: do not ask.
---window <n> ..100000000 @show  Tokens of the model's window. Default: 200000.
---skills @show  Name every skill, with what is shown of it.
+--project @fit,reset  the project's folders, not the user's.
+--dry-run @fit  say what would change, and change nothing.
+--yes @fit  do not ask.
+--window <n> ..100000000 @show  tokens of the model's window. Default: 200000.
+--skills @show  name every skill, with what is shown of it.
 
 $ skc listing
 $ skc listing --agent claude --skills

@@ -22,11 +22,11 @@ copy. Needs the role admin for the path.
 [action]  add, list or remove. Default: list.
 [repository]  With add: such as acme/skills. With remove: the publisher's ID.
 [workflow]  With add: the workflow's file, such as release.yml.
---prefix <path> :collections @add  With add: the skills below this path, or this skill. Required.
---issuer <url> @add  With add: where ID tokens come from. Default:
+--prefix <path> :collections @add  the skills below this path, or this skill. It is required.
+--issuer <url> @add  where ID tokens come from. Default:
     https://token.actions.githubusercontent.com.
---ref <ref> @add  With add: only on this ref; refs/tags/v* stands for all that start so.
---environment <name> @add  With add: only in this environment.
+--ref <ref> @add  only on this ref; refs/tags/v* stands for all that start so.
+--environment <name> @add  only in this environment.
 {TO}
 
 $ skc publisher add acme/skills release.yml --prefix payments --ref 'refs/tags/v*'

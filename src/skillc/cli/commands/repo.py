@@ -25,16 +25,15 @@ Repositories are configured in .skillc/skills.toml of the project and of the hom
 [action]  list, add, remove or sync. Default: list.
 [name] :repos  The repository's name. Without one, sync refreshes all.
 [place]  The folder or address to add.
---type clawhub|filesystem|git|http|mcp|well-known @add  Type of the repository. Guessed from the address by
-    default.
---ref <ref> @add  git: the branch, tag or commit. Default: the branch main.
---ref-type branch|tag|commit @add  git: whether --ref is a branch, tag or commit. Default: branch.
---skills-root <folder> @add  git: the folder in the repository that contains the skills.
---auth-token-env <VARIABLE> :environment @add  git and servers: the environment variable with the token.
---strict @add  Quarantine skills that break the Agent Skills format.
---required @add  Fail if this repository is unavailable, instead of going on with the others.
---keep-defaults @add  If this is the first repository: add the default folders before it.
---global @add,remove  Change the home directory's skills.toml, which is for all projects.
+--type clawhub|filesystem|git|http|mcp|well-known @add  the type. Guessed from the address by default.
+--ref <ref> @add  the branch, tag or commit of a git repository. Default: the branch main.
+--ref-type branch|tag|commit @add  whether --ref is a branch, tag or commit. Default: branch.
+--skills-root <folder> @add  the folder of a git repository that contains the skills.
+--auth-token-env <VARIABLE> :environment @add  the environment variable with the token for git or a server.
+--strict @add  quarantine skills that break the Agent Skills format.
+--required @add  fail if this repository is unavailable, instead of going on with the others.
+--keep-defaults @add  if this is the first repository: add the default folders before it.
+--global @add,remove  change the home directory's skills.toml, which is for all projects.
 
 $ skc repo list
 $ skc repo add shared ../shared/skills

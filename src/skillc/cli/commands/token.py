@@ -25,11 +25,11 @@ your own tokens that may do no more than the one you use; for an admin of the wh
 
 [action]  create, list or revoke. Default: list.
 [id]  With revoke: the token's ID, which 'skc token list' shows.
---role reader|publisher|maintainer|admin @create  With create: what the token may do. Default: reader.
---prefix <path> :collections @create  With create: only the skills below this path.
---expires <time> @create  With create: how long it is valid, such as 12h, 90d or 8w.
---label <text> @create  With create: what it is for.
---owner <subject> @create  With create: the subject that it is for; it needs an admin of the whole registry.
+--role reader|publisher|maintainer|admin @create  what the token may do. Default: reader.
+--prefix <path> :collections @create  only the skills below this path.
+--expires <time> @create  how long it is valid, such as 12h, 90d or 8w.
+--label <text> @create  what it is for.
+--owner <subject> @create  the subject that it is for; it needs an admin of the whole registry.
 {TO}
 
 $ skc token create --role publisher --prefix payments --expires 90d --label ci

@@ -21,7 +21,7 @@ where it was, unless something else is there now. 'empty' deletes everything for
 
 [action] :list,empty  list or empty. Default: list.
 [item] :restorable  With restore: a name, a path, or an ID.
---yes  With empty: delete without asking.
+--yes @empty  delete without asking.
 
 $ skc trash list
 $ skc trash empty

@@ -46,7 +46,7 @@ They are in ~/.skillc/trust.json.
 
 [action]  show, allow, deny, adopt, list or prune. Without one: what trust means, and your decisions.
 [skill] :skills  A skill's name, its ID in a repository, or a folder.
---digest <digest> @allow,adopt  With allow or adopt: the digest of what you reviewed.
+--digest <digest> @allow,adopt  the digest of what you reviewed.
 --variable <name> :variables  With allow or prune: a variable that the project uses.
 --host <host> :hosts  With --variable: the host that gets it, as in 'https://host'.
 
