@@ -252,11 +252,6 @@ def imports_directory(root: str) -> str:
     return os.path.join(root, DIRECTORY, "imports")
 
 
-def usage_file(root: str) -> str:
-    """Return the file that says which counts of use were sent to registries."""
-    return os.path.join(root, DIRECTORY, "usage.json")
-
-
 def registry_directory(root: str) -> str:
     """Return the folder of the registry on this machine: its database and its blobs."""
     return os.path.join(root, DIRECTORY, "registry")

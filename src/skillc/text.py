@@ -28,6 +28,15 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else _escape(text, _SPACES)
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Return words as one says them.
+
+    >>> join_words(["add", "list", "remove"])
+    'add, list or remove'
+    """
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def count_of(number: int, what: str, plural: str = "") -> str:
     """Return a number of things.
 

@@ -137,6 +137,18 @@ def test_what_was_sent_is_not_sent_again(notes: World, stub: Stub, team: Team) -
     assert len(machines) == 2
 
 
+def test_a_note_without_a_digest(notes: World, stub: Stub) -> None:
+    """[D64] what an older version noted counts; the new note has a digest, and a change of it is E071."""
+    path = notes.home / ".skillc" / "usage.json"
+    note = {stub.url: {"machine": "of old", "days": {}}}
+    path.write_text(json.dumps({"version": 1, "registries": note}))
+    use(notes)
+    sync(notes, stub.url)
+    assert [batch["machine"] for batch in batches(stub)] == ["of old"]
+    path.write_text(path.read_text().replace("of old", "other"))
+    notes.fails("E071", "sync", "--to", stub.url)
+
+
 def test_offline_nothing_is_lost(notes: World, stub: Stub) -> None:
     """[SURFACES: Registry] what could not be sent is sent the next time; an answer without numbers is a
     receipt.

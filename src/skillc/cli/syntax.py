@@ -9,6 +9,7 @@ import os
 
 from skillc import errors
 from skillc.cli import OVERVIEWS
+from skillc.text import join_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,11 +94,6 @@ class Option:
             limit = f" from 1 to {self.maximum}" if self.maximum else ""
             raise errors.InvalidOption(f"{self.name} takes a positive integer{limit}, not '{text}'")
         return number
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Return words as one says them: a, b or c."""
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 class Command:

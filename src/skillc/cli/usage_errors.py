@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skillc.cli.summaries import NAMES
-from skillc.cli.syntax import join_words
 from skillc.errors import InvalidOption
 from skillc.quotes import shell_quote
 from skillc.spelling import suggest
+from skillc.text import join_words
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `syntax` imports this module on the way to an error
     from skillc.cli.syntax import Argument, Arguments, Command, Option
 
 # What other tools call a command of ours.

@@ -1,7 +1,7 @@
 """Tell a registry how often its skills were used on this machine: counts for each day, no texts of queries.
 
     <home>/.skillc/usage.json
-        {"version": 1, "registries": {"https://…": {"machine": "<random>", "days": {"2026-11-16": "…"}}}}
+        {"version": 2, "registries": {"https://…": {"machine": "<random>", "days": {"2026-11-16": "…"}}}}
 
 A registry gets all of a day's counts up to now, and keeps the higher ones, so that what is
 sent twice counts once. A day that did not change is not sent again. The name of the machine is random, and
@@ -11,16 +11,14 @@ another one for each registry.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from skillc import atomic, paths
-from skillc.errors import InvalidConfiguration
 from skillc.library import Skill
+from skillc.records import Record
 from skillc.startup import sha256_hex
 from skillc.usage.query import Filters, Logs
 from skillc.usage.stats import Access, list_accesses
@@ -28,8 +26,10 @@ from skillc.usage.stats import Access, list_accesses
 if TYPE_CHECKING:
     from skillc.remotes import RegistryApi  # loads httpx2
 
-VERSION = 1
-MAX_FILE = 1 << 20  # bytes of usage.json
+# Version 1 had no digest.
+RECORD = Record(
+    "usage.json", 2, "registries", "damaged; delete it, and recent days count once more", unsealed=1
+)
 MAX_DAYS = 20  # that a registry takes counts for
 MAX_ROWS = 5000  # of a request, and of a day
 MAX_NAME, MAX_SECTION, MAX_QUERY = 1024, 300, 500  # characters; longer names are not sent
@@ -80,7 +80,7 @@ def count_usage(
 
     `folders` are those of these skills on this machine, by ID.
     """
-    marks = _read()["registries"].get(registry, {}).get("days", {})
+    marks = _read().get(registry, {}).get("days", {})
     today = today or datetime.now(UTC).date()
     upload = UsageUpload(registry, tuple(sorted(folders)), {})
     for day in (today - timedelta(days=number) for number in range(MAX_DAYS)):
@@ -169,31 +169,24 @@ def _note(upload: UsageUpload, day: str) -> None:
     _change(upload.registry, {day: upload.marks[day]})
 
 
-def _change(registry: str, marks: dict[str, str] | None = None) -> dict[str, Any]:
+def _change(registry: str, marks: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Note days that were sent, and return the note on a registry, which has a random name from the start."""
-    path = paths.usage_file(paths.require_home())
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.Lock(f"{path}.lock"):
-        content = _read()
-        note = content["registries"].setdefault(registry, {"machine": secrets.token_hex(16), "days": {}})
+    with RECORD.lock():
+        notes = _read()
+        note = notes.setdefault(registry, {"machine": secrets.token_hex(16), "days": {}})
         days = note["days"] | (marks or {})
         note["days"] = dict(sorted(days.items())[-2 * MAX_DAYS :])
-        atomic.write(path, json.dumps(content, indent=1).encode(), durable=True, private=True)
-    return dict(note)
+        RECORD.write(notes)
+    return note
 
 
-def _read() -> dict[str, Any]:
-    path = paths.usage_file(paths.require_home())
-    try:
-        content = json.loads(paths.read_regular(path, MAX_FILE))
-        notes = content["registries"].values()
-        is_valid = all(isinstance(n["machine"], str) and isinstance(n["days"], dict) for n in notes)
-        if content["version"] != VERSION or not is_valid:
-            raise ValueError(VERSION)
-        return dict(content)
-    except FileNotFoundError:
-        return {"version": VERSION, "registries": {}}
-    except OSError as error:
-        raise InvalidConfiguration(path, error.strerror or str(error)) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise InvalidConfiguration(path, "damaged; delete it, and recent days count once more") from None
+def _read() -> dict[str, dict[str, Any]]:
+    """Return the notes on registries; raises InvalidConfiguration."""
+    return RECORD.read(_parse, {})
+
+
+def _parse(notes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    for note in notes.values():
+        if not (isinstance(note["machine"], str) and isinstance(note["days"], dict)):
+            raise ValueError(note)
+    return dict(notes)
