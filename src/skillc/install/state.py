@@ -23,7 +23,7 @@ from functools import partial
 from time import time_ns
 from typing import Any
 
-from skillc import atomic, origins, paths, records
+from skillc import atomic, paths, records
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidSkill, SkillcError, unexpected
 from skillc.install.entry import LockEntry, compute_hash
@@ -316,7 +316,7 @@ def _drop(versions: set[str]) -> None:
         return  # the record that can't be read may have them
     for digest in versions - used:
         atomic.discard(_version_folder(digest))
-        origins.drop_evidence(digest)
+        drop_evidence(digest)
 
 
 def _version_folder(digest: str) -> str:
