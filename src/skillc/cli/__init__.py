@@ -59,11 +59,12 @@ def run_and_exit() -> None:
     leave(main())
 
 
-def workspace(*, progress: bool = False) -> Workspace:
+def workspace(*, progress: bool = False, steps: bool = False) -> Workspace:
     """Return the workspace of the current directory; what it reports goes to stderr.
 
     With `progress`, which commands over the library set, a terminal shows how far the reading of a large one
-    is, and the user is asked for the variables that the project wants to use.
+    is, and the user is asked for the variables that the project wants to use. With `steps` it shows how many
+    skills of many are done.
     """
     from skillc.workspace import Workspace
 
@@ -82,6 +83,10 @@ def workspace(*, progress: bool = False) -> Workspace:
         ask_for_variables(here.cwd)
         name_repositories(here.cwd)
         watch_reading()
+    if steps and sys.stderr.isatty():
+        from skillc.cli.approval import ProgressBars  # takes as long to load as a page to lint
+
+        here.progress = ProgressBars()
     return here
 
 

@@ -11,13 +11,7 @@ from skillc.startup import front_door
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skillc.listing.budget import ABSENT, CUT, NAME, ON_DEMAND, WHOLE
-    from skillc.listing.choices import (
-        ListingChoice,
-        choose_listing,
-        has_fitted,
-        renew_listings,
-        reset_listings,
-    )
+    from skillc.listing.choices import ListingChoice, choose_listing, has_fitted, reset_listings
     from skillc.listing.fit import AgentFit, Fitting, fit_listings
     from skillc.listing.folders import describe_targets, join_targets
     from skillc.listing.hook import answer_prompt, start_update
@@ -25,6 +19,7 @@ if TYPE_CHECKING:
     from skillc.listing.more_skills import is_more_skills
     from skillc.listing.offer_update import update_offers
     from skillc.listing.permission import answer_permission
+    from skillc.listing.renewal import renew_listings
     from skillc.listing.rules import CHARACTERS, read_rules
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillc import paths
 from skillc.contract import Result, hidden
-from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected, warning
+from skillc.errors import Diagnostic, InvalidOption, SkillcError, unexpected
 from skillc.library import Skill
 from skillc.library.records import (
     AUTO,
@@ -19,15 +19,14 @@ from skillc.library.records import (
     read_deployments,
     read_listing_record,
 )
-from skillc.listing.fit import apply_states, fit_listings, note_whole
+from skillc.listing.fit import apply_states
 from skillc.listing.folders import all_places
 from skillc.listing.limits import restore_share
-from skillc.listing.listing import find_agents, list_agents
-from skillc.listing.more_skills import is_more_skills, keep_more_skills
+from skillc.listing.listing import find_agents
+from skillc.listing.more_skills import is_more_skills
 from skillc.listing.plan import hidden_state
 from skillc.listing.rules import read_rules
-from skillc.settings import load_settings
-from skillc.text import count_of, utf8_text
+from skillc.text import utf8_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,23 +130,3 @@ def _restore_shares() -> list[SkillcError]:
         except (SkillcError, OSError) as error:
             failures.append(unexpected(error))
     return failures
-
-
-def renew_listings(cwd: str) -> list[Diagnostic]:
-    """Do what listings need after skills changed; return what is to be said of it.
-
-    Where `[listing] fit` is set they are fitted. The way to skills on demand is kept current, and a listing
-    that overflows is told.
-    """
-    if paths.home() is None:
-        return []
-    if load_settings(cwd).fit:
-        fitting = fit_listings(cwd, is_automatic=True)
-        diagnostics = list(fitting.diagnostics)
-        if fitting.changes:
-            diagnostics.append(warning("W103", count_of(fitting.changes, "skill")))
-    else:
-        diagnostics = keep_more_skills()
-    listings = [each for each in list_agents(cwd).agents if each.measured]
-    note_whole({each.agent: each.whole_names for each in listings})
-    return [*diagnostics, *(each.overflow for each in listings if each.overflow is not None)]

@@ -20,14 +20,14 @@ from skillc.library.records import (
 from skillc.listing.budget import WHOLE, simulate_listing
 from skillc.listing.folders import project_places, user_places
 from skillc.listing.limits import NewShare, find_limit, plan_share
-from skillc.listing.listing import find_agents
+from skillc.listing.listing import find_agents, note_whole
 from skillc.listing.more_skills import keep_more_skills
 from skillc.listing.plan import Choice, Plan
 from skillc.listing.rules import Rule, check_version, find_version, read_rules
 from skillc.quotes import shell_quote
 from skillc.settings import load_settings
 from skillc.surface import UNATTENDED, Person
-from skillc.text import count_of, one_line, utf8_text
+from skillc.text import count_of, one_line
 
 MAX_LINES = 20  # skills of one agent that a text names
 USUAL = ("short", "no room")  # reasons that come last in it
@@ -226,10 +226,3 @@ def apply_states(changes: Mapping[str, str]) -> tuple[list[Diagnostic], list[Ski
     changes = {path: state for path, state in changes.items() if os.path.dirname(path) not in closed}
     diagnostics, failures = change_states(changes) if changes else ([], [])
     return [*diagnostics, *keep_more_skills(closed)], [*closed.values(), *failures]
-
-
-def note_whole(names: Mapping[str, Sequence[str]]) -> None:
-    """Put on record what agents show whole, which a hook need not say again."""
-    lists = {agent: list(map(utf8_text, each)) for agent, each in names.items()}
-    if not lists.items() <= read_listing_record().table("whole").items():
-        change_listing_record(lambda record: record.table("whole").update(lists))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillc import compiler, paths
 from skillc.contract import Result, hidden
 from skillc.errors import Diagnostic, InvalidOption, warning
-from skillc.library.records import AUTO, read_listing_record
+from skillc.library.records import AUTO, change_listing_record, read_listing_record
 from skillc.listing.budget import ABSENT, ON_DEMAND, WHOLE, simulate_listing
 from skillc.listing.folders import Folders, FoundSkill, all_places, plain_place
 from skillc.listing.limits import find_limit
 from skillc.listing.rules import check_version, find_version, read_rules
 from skillc.settings import load_settings
 from skillc.spelling import did_you_mean
+from skillc.text import utf8_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +168,10 @@ def _describe(found: FoundSkill, state: str | None, shown: int, choice: str) -> 
     skill = record.skill if record is not None else ""
     size = len(each.description)
     return ListedSkill(each.name, each.path, state, shown, size, record is not None, choice, skill)
+
+
+def note_whole(names: Mapping[str, Sequence[str]]) -> None:
+    """Put on record what agents show whole, which a hook need not say again."""
+    lists = {agent: list(map(utf8_text, each)) for agent, each in names.items()}
+    if not lists.items() <= read_listing_record().table("whole").items():
+        change_listing_record(lambda record: record.table("whole").update(lists))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from skillc import compiler, install, library
-from skillc.cli import print_lines, show
-from skillc.cli.approval import attended_workspace
+from skillc.cli import print_lines, show, workspace
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.watch import watch
 from skillc.text import count_of
@@ -39,7 +38,7 @@ def run(arguments: Arguments) -> int:
     if (name is None) != arguments.has("all"):
         problem = "--all takes no <skill>" if name else "<skill> is missing; give one, or --all"
         raise arguments.error(f"{problem}")
-    here = attended_workspace(arguments)
+    here = workspace(steps=True)
     options = here.publish_options(
         arguments.optional("target"),
         arguments.optional("deploy"),

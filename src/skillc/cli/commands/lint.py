@@ -48,11 +48,7 @@ def run(arguments: Arguments) -> int:
     names, everything = arguments.texts("skill"), arguments.has("all")
     if not names and not everything:
         raise arguments.error("<skill> is missing; give one, or --all")
-    here = workspace()
-    if sys.stderr.isatty():
-        from skillc.cli.approval import ProgressBars  # only where a person looks: it takes as long as a page
-
-        here.progress = ProgressBars()
+    here = workspace(steps=True)
     skills, is_named = lint.find_targets(names, here.cwd, _say_unreadable, everything=everything)
     fix, force = arguments.has("fix") and not arguments.has("diff"), arguments.has("force")
     select, ignore = (lint.choose_rules(arguments.texts(name), f"--{name}") for name in ("select", "ignore"))
