@@ -67,6 +67,18 @@ def test_lint_and_import(tmp_path: Path) -> None:
     assert slow == []
 
 
+def test_install_with_nothing_to_do(tmp_path: Path) -> None:
+    """[SURFACES: Getting skills] hooks run 'skc install' each time, also the first after 'skc add'."""
+    skill = tmp_path / "work" / "pdf"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Forms\n---\n# Forms\n\nText.\n")
+    run_program(["add work/pdf --yes"], tmp_path)
+    run, modules = run_program(["install", "lock"], tmp_path)
+    assert "1 skill unchanged" in run.stderr
+    slow = "skillc.install.apply skillc.audit. skillc.compiler. skillc.origins. dulwich httpx2"
+    assert [name for name in modules if name.startswith(tuple(slow.split()))] == []
+
+
 READERS = {
     "open": ["open", "pdf", "SKILL.md"],
     "outline": ["outline", "pdf"],

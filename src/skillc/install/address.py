@@ -14,7 +14,17 @@ from dataclasses import replace
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from skillc.errors import InvalidOption, InvalidSkillId, OriginNotFound
-from skillc.install.origin import ARCHIVES, CLAWHUB, FILE, MAIN_FILE, OURS, REGISTRY, Origin
+from skillc.install.origin import (
+    ARCHIVES,
+    CLAWHUB,
+    FILE,
+    MAIN_FILE,
+    OURS,
+    REGISTRY,
+    Origin,
+    check_ref,
+    clean_path,
+)
 from skillc.remotes.http import LOOPBACK, guess_type, hide_secrets, host_of, is_plain, parse_registry
 from skillc.skills import SkillId
 
@@ -352,20 +362,3 @@ def _without_user(parts: SplitResult) -> SplitResult:
 def _secret(parts: SplitResult) -> str:
     """Return an address as it was given, if it holds a user or a query; empty if it has nothing to hide."""
     return urlunsplit(parts._replace(fragment="")) if "@" in parts.netloc or parts.query else ""
-
-
-def check_ref(text: str, ref: str) -> str:
-    """Return a ref; refuse one that none can be."""
-    if ref.startswith("-") or not ref.isprintable() or " " in ref:
-        raise OriginNotFound(text, f"'{ref}' is not the name of a branch, tag or commit")
-    return ref
-
-
-def clean_path(text: str, path: str) -> str:
-    """Return the path of a folder in a repository; refuse one that leaves it."""
-    words = [word for word in unquote(path).strip("/").split("/") if word not in ("", ".")]
-    if ".." in words or any("\\" in word or "\0" in word for word in words):
-        raise OriginNotFound(text, "the path leaves the repository")
-    if words and words[-1].lower() == "skill.md":
-        words.pop()
-    return "/".join(words)

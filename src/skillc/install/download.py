@@ -18,7 +18,6 @@ from urllib.parse import urljoin
 
 from skillc import atomic, paths
 from skillc.errors import ArchiveRefused, Diagnostic, OriginNotFound, SkillcError, warning
-from skillc.install.address import check_ref
 from skillc.install.discover import discover, walk_folder
 from skillc.install.entry import LockEntry
 from skillc.install.marketplace import find_marketplace
@@ -249,7 +248,7 @@ class Origins(ExitStack):
             try:
                 origin = entry.origin(self.base, self.hosts)
                 if entry.name in refs:
-                    origin = move_origin(origin, refs[entry.name])
+                    origin = origin.at(refs[entry.name])
             except SkillcError as error:
                 yield entry, SkillcError(error.message)
                 continue
@@ -302,13 +301,6 @@ class Origins(ExitStack):
         return self.enter_context(
             open_download(origin, commit=commit, names=names, report=self.diagnostics.append)
         )
-
-
-def move_origin(origin: Origin, ref: str) -> Origin:
-    """Return an origin at another version, tag, branch or commit; HEAD is git's default branch."""
-    if not (origin.is_git or origin.is_registry):
-        raise OriginNotFound(origin.label(), "it has no versions, just what is there now")
-    return replace(origin, ref="" if ref == "HEAD" and origin.is_git else check_ref(origin.label(), ref))
 
 
 def _match(

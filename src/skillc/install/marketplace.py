@@ -22,8 +22,17 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from skillc.errors import OriginNotFound
-from skillc.install.address import check_ref, clean_path, parse_origin
-from skillc.install.origin import ARCHIVES, Candidate, Origin, choose_by_name, open_session, origin_errors
+from skillc.install.address import parse_origin
+from skillc.install.origin import (
+    ARCHIVES,
+    Candidate,
+    Origin,
+    check_ref,
+    choose_by_name,
+    clean_path,
+    open_session,
+    origin_errors,
+)
 from skillc.remotes import has_index_beside
 from skillc.remotes.http import host_of
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skillc.errors import Diagnostic, OriginNotFound, warning
 from skillc.origins import NO_EVIDENCE, Evidence
@@ -97,6 +97,12 @@ class Origin:
         """Return the origin as people read it, without secrets."""
         name = self.source if self.type != "well-known" else self.url
         return f"{name}{f'/{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
+
+    def at(self, ref: str) -> Origin:
+        """Return the origin at another version, tag, branch or commit; HEAD is git's default branch."""
+        if not (self.is_git or self.is_registry):
+            raise OriginNotFound(self.label(), "it has no versions, just what is there now")
+        return replace(self, ref="" if ref == "HEAD" and self.is_git else check_ref(self.label(), ref))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +227,20 @@ def origin_errors(origin: Origin) -> Iterator[None]:
         yield
     except Failure as error:
         raise OriginNotFound(origin.label(), hide_secrets(one_line(error.reason)), error.hint) from None
+
+
+def check_ref(text: str, ref: str) -> str:
+    """Return a ref; refuse one that none can be."""
+    if ref.startswith("-") or not ref.isprintable() or " " in ref:
+        raise OriginNotFound(text, f"'{ref}' is not the name of a branch, tag or commit")
+    return ref
+
+
+def clean_path(text: str, path: str) -> str:
+    """Return the path of a folder in a repository; refuse one that leaves it."""
+    words = [word for word in unquote(path).strip("/").split("/") if word not in ("", ".")]
+    if ".." in words or any("\\" in word or "\0" in word for word in words):
+        raise OriginNotFound(text, "the path leaves the repository")
+    if words and words[-1].lower() == "skill.md":
+        words.pop()
+    return "/".join(words)

@@ -16,7 +16,7 @@ from skillc import paths
 from skillc.contract import HIDDEN
 from skillc.errors import Diagnostic, InvalidOption, InvalidSkillId, SkillcError, warning
 from skillc.install.address import parse_origin
-from skillc.install.download import NO_REFS, Origins, Refs, move_origin, open_download, reason_of
+from skillc.install.download import NO_REFS, Origins, Refs, open_download, reason_of
 from skillc.install.entry import LockEntry
 from skillc.install.lock import (
     find_entries,
@@ -225,7 +225,7 @@ def _find_committed(downloads: ExitStack, skill: Skill, ref: str, cwd: str) -> C
     if not in_git:
         way = "name an old folder with --old"
         raise InvalidOption(f"'{skill.name}' is in no git repository and not in the lock; {way}")
-    origin = move_origin(parse_origin(f"{skill.source}@HEAD", cwd), ref or "HEAD")
+    origin = parse_origin(f"{skill.source}@HEAD", cwd).at(ref or "HEAD")
     download = downloads.enter_context(open_download(origin, lazy=True))
     found = [each for each in download.candidates if each.name == skill.name] or [*download.candidates]
     if len(found) != 1:
