@@ -19,6 +19,7 @@ from skillc.server.uploads import make_statement, open_attester
 from skillc.skills import digest_skill
 from skillc.toml import Table
 from tests.conftest import World
+from tests.origins.authority import Company
 from tests.origins.conftest import NEEDS_SSH, write_trust
 from tests.support.keys import make_ssh_key
 from tests.support.team import Team, serve_registry
@@ -141,18 +142,19 @@ def test_from_registry_to_disk(world: World, team: Team) -> None:
 
 @NEEDS_SSH
 @pytest.mark.slow
-def test_trust_of_a_registry(world: World, registry: Registry, tmp_path: Path) -> None:
+def test_trust_of_a_registry(world: World, registry: Registry, company: Company, tmp_path: Path) -> None:
     """[SURFACES: Attestations] [SURFACES: Signatures] A registry refuses broken signatures and, below a
     prefix, those of others; publish --sign signs on the way, and pages name the signer."""
     key = make_ssh_key(world.root / "keys")
     table = {
+        "roots": [str(company.folder / "root.pem")],
         "allowed_signers": [str(key.parent / "allowed")],
         "prefix": [{"name": "payments", "require": "signed"}],
     }
     trust: Trust = parse_trust(Table(table), str(tmp_path), "prefix")
     admin = registry.accounts.create_first_admin()
     assert admin is not None
-    with serve_registry(registry, settings=ServerSettings(trust=trust)) as (url, _):
+    with serve_registry(registry, settings=ServerSettings(trust=trust, public_read=True)) as (url, _):
         world.ok("login", url, "--token-env", "TEAM", env={"TEAM": admin.secret})
         world.skill("refunds", MAIN)
         world.ok("publish", "refunds", "--id", "free/refunds", "--yes")
@@ -164,3 +166,15 @@ def test_trust_of_a_registry(world: World, registry: Registry, tmp_path: Path) -
         (version,) = registry.skill(SYSTEM, "payments/refunds").versions
         assert (version.signature["state"], version.signature["signer"]) == ("valid", "alice@example.com")
         world.ok("add", f"{url}/payments/refunds", "--yes", "--global", cwd=world.root)
+        (world.store / "refunds/skill.ssh.sig").unlink()
+        chain = company.chain(days=(-30, -1))
+        secret = str(company.folder / "key.pem")
+        world.ok("sign", "refunds", "--key", secret, "--certificate", chain)
+        assert "expired" in world.skc(*words, "--version", "9.0.0").stderr
+        world.ok("publish", "refunds", "--id", "free/refunds", "--yes", "--version", "9.0.0")
+        for name, who in (("payments", "alice@example.com"), ("free", f"{company.name}</strong>")):
+            with urlopen(f"{url}/s/{name}/refunds") as response:
+                page = response.read().decode()
+            assert who in page
+            assert "not that it is safe" in page
+        assert "with a certificate that has expired" in page
