@@ -596,8 +596,9 @@ def test_an_agent_that_is_not_here(world: World) -> None:
     assert "not measured" in run.stdout
 
 
-def test_interrupted(world: World) -> None:
-    """[SURFACES: Evals] Ctrl+C ends what runs within a second; what is done is kept."""
+@each("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(world: World, number: signal.Signals) -> None:
+    """[SURFACES: Evals] Ctrl+C or an end by the system ends what runs, and nothing of a run is left."""
     with scripted(world, [trigger("FIRE"), trigger("SLEEP")]) as words:
         with start_skc([*words, "--runs", "1", "--jobs", "1"], cwd=world.project, env=world.env) as command:
             cache = workspace_of(words) / "cache"
@@ -605,7 +606,7 @@ def test_interrupted(world: World) -> None:
                 assert command.poll() is None
                 time.sleep(0.1)
             time.sleep(0.5)
-            command.send_signal(signal.SIGINT)
+            command.send_signal(number)
             begin = time.monotonic()
             command.wait(60)
             took = time.monotonic() - begin

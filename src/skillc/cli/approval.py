@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillc import tools  # lazy
@@ -157,6 +158,18 @@ def ask_to_run(request: tools.ApprovalRequest) -> tools.Answer:
         if not more or answer not in ("s", "show"):
             return choices.get(answer, tools.Answer.NO)
         text = rest
+
+
+@contextmanager
+def ends_as_interrupts() -> Iterator[None]:
+    """Let SIGTERM, and SIGHUP where there is one, do what Ctrl+C does: end the command, and tidy up."""
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Interrupts:

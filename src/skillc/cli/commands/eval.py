@@ -6,7 +6,7 @@ from typing import Any
 
 from skillc import evals
 from skillc.cli import show
-from skillc.cli.approval import attended_workspace
+from skillc.cli.approval import attended_workspace, ends_as_interrupts
 from skillc.cli.syntax import Arguments, Command
 from skillc.cli.usage_errors import see
 from skillc.errors import InvalidOption
@@ -72,7 +72,8 @@ def run(arguments: Arguments) -> int:
         raise InvalidOption(
             "--format sarif goes with --free; a report of runs is text, json, junit, markdown or html"
         )
-    result = here.evaluate(names, options)
+    with ends_as_interrupts():  # a run's copies of credentials are removed
+        result = here.evaluate(names, options)
     if form in ("junit", "markdown", "html"):
         print({"junit": evals.junit, "markdown": evals.markdown, "html": evals.html}[form](result), end="")
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skillc.skills.cases.cases import (
+from skillc.skills.cases.folder import has_cases, read_cases
+from skillc.skills.cases.formats import (
     ANSWER,
     CONTAINS,
     EXACT,
@@ -19,4 +20,3 @@ from skillc.skills.cases.cases import (
     Grader,
     ToolPattern,
 )
-from skillc.skills.cases.files import has_cases, read_cases

@@ -14,7 +14,7 @@ from typing import Any
 
 from skillc.errors import Diagnostic, PathEscapes
 from skillc.paths import CASES_FOLDER, read_regular
-from skillc.skills.cases.cases import (
+from skillc.skills.cases.formats import (
     CASE_ENDINGS,
     MAX_CASES,
     MAX_FILE,
