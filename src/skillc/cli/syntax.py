@@ -285,7 +285,8 @@ def _assign(command: Command, positional: list[str], values: Values) -> None:
             values[argument.name], rest = rest, []
         else:
             values[argument.name] = argument.check(rest.pop(0)) if rest else None
-    missing = next((option for option in command.options if option.required and not values[option.key]), None)
+    required = (option for option in command.options if option.required)
+    missing = next((option for option in required if values[option.key] is None), None)  # "" was given
     if missing is not None and not rest:
         from skillc.cli.usage_errors import missing_option  # only on the way to an error
 
