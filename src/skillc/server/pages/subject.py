@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from markupsafe import Markup
+
 from skillc.audit import KINDS, Audit
 from skillc.compiler import read_agents
 from skillc.errors import SkillNotFound
@@ -89,26 +91,35 @@ def choose_version(skill: Skill, reference: str) -> Version:
 
 
 def describe_skill(visit: Visit, subject: Subject, tab: str) -> dict[str, Any]:
-    """Return what the head of every page about a skill shows."""
-    latest = subject.skill.latest
-    return {
-        "subject": subject,
-        "skill": subject.skill,
-        "version": subject.version,
-        "tab": tab,
-        "tags": sorted(
-            tag for tag, target in subject.skill.tags.items() if target == subject.version.version
-        ),
-        "is_latest": latest is not None and latest.version == subject.version.version,
-        "latest": latest,
-        "review": visit.catalog.review(subject.version),
-        "level": _find_level(visit, subject, tab),
-        "summary": summarise(subject.description),
-        "licence": str(subject.version.frontmatter.get("license") or "").partition(". ")[0].strip(),
-        "tokens": _count_tokens(visit, subject),
-        "agents": list_agents() if visit.site.is_registry else (),
-        "install": _install_target(visit, subject),
-    }
+    """Return what every page about a skill shows: its head, as HTML."""
+    skill, version, latest = subject.skill, subject.version, subject.skill.latest
+    tags = sorted(tag for tag, target in skill.tags.items() if target == version.version)
+    level, review = _find_level(visit, subject, tab), visit.catalog.review(version)
+    install = _install_target(visit, subject)
+    found = {"subject": subject, "skill": skill, "version": version, "tab": tab}
+
+    def render() -> Markup:
+        html = visit.site.environment.get_template("head.html").render(
+            **found,
+            site=visit.site,
+            tags=tags,
+            is_latest=latest is not None and latest.version == version.version,
+            latest=latest,
+            review=review,
+            level=level,
+            summary=summarise(subject.description),
+            licence=str(version.frontmatter.get("license") or "").partition(". ")[0].strip(),
+            tokens=_count_tokens(visit, subject),
+            agents=list_agents() if visit.site.is_registry else (),
+            install=install,
+        )
+        return Markup(html)  # noqa: S704 -- of a template, which escapes
+
+    # The same for every visitor who may see this version, as long as nothing of it changes.
+    state = version.digest, version.published_at, version.yanked, version.status, repr(version.signature)
+    view = tab, subject.address, install, level, repr(review), tuple(tags), latest and latest.version
+    head = visit.site.heads.get((*state, *view), render) if version.digest else render()
+    return {**found, "head": head}
 
 
 def audit_quickly(visit: Visit, subject: Subject) -> Audit | None:

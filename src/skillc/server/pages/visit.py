@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -32,6 +33,7 @@ from skillc.server.signin.sessions import FIELD, check_form_token, check_origin,
 
 MAX_FORM = 256 << 10  # bytes of a form without files
 MAX_FIELDS = 40
+MAX_HEADS = 500  # that a process keeps; the longest unused go first
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -78,6 +80,7 @@ class Site:
         self.audits: Cache[Audit | None] = Cache(MAX_AUDITS)  # by skill and digest
         self.assets = read_assets()
         self.environment = create_environment(self.assets)
+        self.heads: Cache[Markup] = Cache(MAX_HEADS)  # of pages about skills, by all that they show
 
     @property
     def is_registry(self) -> bool:
