@@ -11,7 +11,6 @@ from skillc.compiler.agents import Target, check_deploy_folder, name_target
 from skillc.compiler.build import BuildResult, build_skill
 from skillc.compiler.deploy import Deployment, deploy_skill, record_of
 from skillc.compiler.on_demand import is_on_demand
-from skillc.compiler.scaffold import import_skill
 from skillc.compiler.undeploy import find_deployments, remove_runtime, withdraw
 from skillc.contract import KEY, Result, hidden
 from skillc.errors import Diagnostic, SkillcError, SkillNotFound, unexpected, warning
@@ -140,6 +139,8 @@ def publish_skill(
     """
     note = ""
     if not skill.is_stored:
+        from skillc.compiler.scaffold import import_skill  # most are in a store already
+
         may_replace = options.force and not options.own_only
         skill, note = import_skill(skill, cwd, force=may_replace)
     if options.renew:
