@@ -63,7 +63,8 @@ def build_skills(here: Here, options: PublishOptions) -> Builds:
             except Exception as error:
                 failure = unexpected(error)
                 failed.append(BuildFailure(skill.name, skill.name, failure.code, failure.message))
-                steps.say(one_line(f"{failure.line()} ({skill.source})"))
+                steps.clear()
+                here.report(one_line(f"{failure.line()} ({skill.source})"))
                 continue
             names.add(skill.name)
             built.append(result)
