@@ -173,9 +173,8 @@ class Arguments:
         return errors.InvalidOption(f"{problem}; {see(self.command)}")
 
     def text(self, name: str) -> str:
-        value = self._values[name]
-        assert isinstance(value, str), name
-        return value
+        """Return the value of an argument or option; an empty one where it is not given."""
+        return self.optional(name) or ""
 
     def optional(self, name: str) -> str | None:
         value = self._values[name]

@@ -233,12 +233,16 @@ def find_registrations(cwd: str) -> list[Registration]:
     return registrations
 
 
-def find_client(name: str, option: str) -> tuple[str, Agent | None]:
-    """Return an agent by any of its names, as people call it, and where its servers are, if that is known."""
+def find_client(name: str, option: str, *, needs_files: bool = False) -> tuple[str, Agent | None]:
+    """Return an agent by any of its names, as people call it, and where its servers are, if that is known.
+
+    The error for an unknown name lists all agents, or with `needs_files` those whose files are known.
+    """
     agents = agents_by_name()
     agent = agents.get(name.lower())
     if agent is None and name not in AGENTS:
-        raise unknown_agent(name, option, dict.fromkeys(AGENTS) | agents, "one of")
+        choices = dict.fromkeys(AGENTS) | ({} if needs_files else agents)
+        raise unknown_agent(name, option, choices, "one of")
     names = (name, agent.name, *agent.aliases) if agent else (name,)
     settings = next(filter(None, map(AGENTS.get, names)), None)
     return (agent.display if agent else settings.display if settings else "") or name, settings

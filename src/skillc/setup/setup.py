@@ -154,7 +154,7 @@ def _make_plan(
 
 def _find_agent(name: str, options: _Options) -> str:
     """Return the agent of a name, as the table of servers calls it; refuse one that is not here."""
-    display, client = clients.find_client(name, "setup")
+    display, client = clients.find_client(name, "setup", needs_files=True)
     key = next((key for key, value in clients.AGENTS.items() if value is client), "")
     if not key:
         hint = f"hint: 'skc mcp --install {name}' prints the entry of the MCP server to add"

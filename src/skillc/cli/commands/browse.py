@@ -29,8 +29,8 @@ $ skc browse --query email --repository team
 
 def run(arguments: Arguments) -> int:
     here = workspace(progress=True)
-    query, repository = arguments.optional("query"), arguments.optional("repository") or ""
-    path, collection = (arguments.optional(name) or "" for name in ("path", "collection"))
+    query, repository = arguments.optional("query"), arguments.text("repository")
+    path, collection = (arguments.text(name) for name in ("path", "collection"))
     if path and collection:
         raise arguments.error("<path> and --collection are the same: give one")
     place = (path or collection).strip("/")

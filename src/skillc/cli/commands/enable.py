@@ -39,7 +39,7 @@ $ skc enable pdf --target codex
 def run(arguments: Arguments) -> int:
     here, is_preview, verb = workspace(), arguments.has("dry_run"), arguments.command.name
     change = here.disable if verb == "disable" else here.enable
-    result = change(arguments.text("skill"), arguments.optional("target") or "", dry_run=is_preview)
+    result = change(arguments.text("skill"), arguments.text("target"), dry_run=is_preview)
     line = f"{f'Would {verb}' if is_preview else f'{verb.capitalize()}d'} '{result.skill}'"
     command, is_deployed = shell_quote(result.reference), bool(result.deployments)
     if verb == "disable":

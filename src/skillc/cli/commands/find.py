@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> int:
     task, limit = arguments.text("task"), arguments.count("limit") or 10
     if task == "-":
         task = sys.stdin.read(MAX_TASK)
-    limits = {name: arguments.optional(name) or "" for name in LIMITS}
+    limits = {name: arguments.text(name) for name in LIMITS}
     scope = Scope(every=arguments.has("all"), **limits)
     here = workspace(progress=True)
     extra = COUNTED if sys.stdout.isatty() and not arguments.as_json else 0  # a person wants to know of more

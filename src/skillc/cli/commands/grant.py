@@ -31,7 +31,7 @@ $ skc grant remove ada --prefix payments
 
 def run(arguments: Arguments) -> int:
     action = check_action(arguments)
-    subject, role, prefix = (arguments.optional(name) or "" for name in COLUMNS)
+    subject, role, prefix = (arguments.text(name) for name in COLUMNS)
     where = prefix or "all"
     with registry_api(arguments) as api:
         if action == "list":

@@ -47,7 +47,7 @@ def run(arguments: Arguments) -> int:
         raise arguments.error("--lock takes no --from")
     result = attended_workspace(arguments).import_skills(
         *folders,
-        agents=arguments.optional("from") or "",
+        agents=arguments.text("from"),
         scope=scope,
         from_locks=arguments.has("lock"),
         dry_run=is_preview,

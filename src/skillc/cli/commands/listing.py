@@ -56,14 +56,14 @@ def run(arguments: Arguments) -> int:
     if action != "show":
         return {"fit": _fit, "set": _set, "reset": _reset}[action](arguments)
     here = workspace()
-    result = here.listing(arguments.optional("agent") or "", arguments.count("window"))
+    result = here.listing(arguments.text("agent"), arguments.count("window"))
     here.tell(result.diagnostics)
     return show(arguments, result, show_listings(result, with_skills=arguments.has("skills")))
 
 
 def _fit(arguments: Arguments) -> int:
     result = attended_workspace(arguments).fit_listing(
-        arguments.optional("agent") or "",
+        arguments.text("agent"),
         budget=arguments.count("budget"),
         in_project=arguments.has("project"),
         dry_run=arguments.has("dry_run"),
@@ -75,7 +75,7 @@ def _fit(arguments: Arguments) -> int:
 
 def _set(arguments: Arguments) -> int:
     choice = arguments.text("choice")
-    result = workspace().choose_listing(arguments.text("skill"), choice, arguments.optional("agent") or "")
+    result = workspace().choose_listing(arguments.text("skill"), choice, arguments.text("agent"))
     return _show_choice(arguments, result, f"'{result.id}': {choice}")
 
 

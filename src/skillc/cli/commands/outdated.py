@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> int:
     result = attended_workspace(arguments).outdated(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
-        min_age=arguments.optional("min_age") or "",
+        min_age=arguments.text("min_age"),
         hosts=allowed_hosts(arguments),
     )
     rows = [

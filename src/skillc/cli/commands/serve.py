@@ -106,16 +106,16 @@ def _serve_registry(arguments: Arguments, port: int) -> int:
         port=port,
         workers=arguments.count("workers") or 1,
         rate_limit=0 if arguments.has("no_rate_limit") else arguments.count("rate_limit") or 0,
-        store=arguments.optional("store") or "",
-        blobs=arguments.optional("blobs") or "",
-        url=arguments.optional("url") or "",
-        config=arguments.optional("config") or "",
-        token_file=arguments.optional("admin_token_file") or "",
+        store=arguments.text("store"),
+        blobs=arguments.text("blobs"),
+        url=arguments.text("url"),
+        config=arguments.text("config"),
+        token_file=arguments.text("admin_token_file"),
         public_read=arguments.has("public_read"),
         names=tuple(arguments.texts("allow_host")),
         trusted_proxies=tuple(arguments.texts("trusted_proxy")),
         reviews=tuple(arguments.texts("review")),
-        review_findings=arguments.optional("review_findings") or "",
+        review_findings=arguments.text("review_findings"),
     )
     launch = server.make_launch(options, _mount_mcp)
     if urlsplit(options.store).password:

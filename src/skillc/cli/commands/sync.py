@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int:
         return _send(arguments)
     if arguments.has("with_queries"):
         raise arguments.error("--with-queries goes with --to alone")
-    project = os.path.join(current_directory(), arguments.optional("project") or "")
+    project = os.path.join(current_directory(), arguments.text("project"))
     here = Workspace(project, lambda line: print(line, file=sys.stderr))
     here.tell_owners()
     result = here.sync_usage(arguments.optional("skill"), dry_run=arguments.has("dry_run"))

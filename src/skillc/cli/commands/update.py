@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> int:
     result = here.update(
         *arguments.texts("skill"),
         is_global=arguments.has("global"),
-        min_age=arguments.optional("min_age") or "",
+        min_age=arguments.text("min_age"),
         with_diff=arguments.has("diff"),
         dry_run=is_preview,
         accept_blocks=arguments.has("accept_blocks"),
