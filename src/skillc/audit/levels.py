@@ -144,7 +144,7 @@ def read_stamp(folder: str) -> str:
 def make_examiner() -> Callable[[tuple[str, str, Entry | None]], Entry]:
     """Return what looks at a folder, in a process that leaves the processor to others."""
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(5)
     return _examine
 
 
