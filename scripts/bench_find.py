@@ -258,6 +258,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("venv", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--cpu", action="store_true")  # read by `Bench`
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--count", type=int)
     given = parser.parse_args()
