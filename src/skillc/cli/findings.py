@@ -1,4 +1,4 @@
-"""What commands show that look for something wrong: the findings of `doctor`, `audit` and `lint`."""
+"""What commands show that look for something wrong: findings of `doctor`, `audit` and `lint`, and waste."""
 
 from __future__ import annotations
 
