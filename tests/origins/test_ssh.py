@@ -78,7 +78,7 @@ def test_a_program_that_hangs(world: World, skill: Path, key: Path, monkeypatch:
         (programs / name).write_text("#!/bin/sh\nexec sleep 60\n")
         (programs / name).chmod(0o755)
     path = f"{programs}:{os.environ['PATH']}"
-    monkeypatch.setattr("skillc.origins.programs.TIME_OUT", 0.2)
+    monkeypatch.setattr("skillc.origins.ssh_and_git.TIME_OUT", 0.2)
     plain = world.skill("plain", "---\nname: plain\ndescription: Nothing.\n---\n# Plain\n")
     result = world.ok("verify", str(skill), str(plain), env={"PATH": path})
     assert "pdf: signed, but not checked: ssh-keygen did not answer within" in result.stdout

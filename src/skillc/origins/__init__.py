@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         require_same,
         require_signer,
     )
-    from skillc.origins.programs import is_signed
     from skillc.origins.requirements import (
         Installed,
         RequiredSkill,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
         combine,
         read_pin,
     )
+    from skillc.origins.ssh_and_git import is_signed
     from skillc.origins.statements import Attester, check_attestation
 else:
     __getattr__, __all__ = front_door(__name__)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from skillc import atomic, paths, records
 from skillc.errors import MissingExtra
 from skillc.origins.policy import Trust
-from skillc.origins.programs import check_commit, check_ssh, is_signed
 from skillc.origins.signature import (
     BROKEN,
     GIT,
@@ -31,6 +30,7 @@ from skillc.origins.signature import (
     NotChecked,
     Signature,
 )
+from skillc.origins.ssh_and_git import check_commit, check_ssh, is_signed
 from skillc.origins.statements import check_attestation, check_bundle
 from skillc.skills import SIGNATURES, digest_skill
 

@@ -82,7 +82,7 @@ def sign_skill(here: Here, name: str, key: str, *, certificate: str = "") -> Sig
     if _SSH_KEY.search(head):
         if certificate:
             raise InvalidOption("--certificate goes with a key of OMS, as PEM, not with an SSH key")
-        from skillc.origins.programs import sign_digest
+        from skillc.origins.ssh_and_git import sign_digest
 
         kind, file = SSH, SSH_FILE
         data = sign_digest(digest_skill(folder, without=SIGNATURES).digest, path)
