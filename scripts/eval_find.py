@@ -112,7 +112,9 @@ def read_skills(folders: Iterable[Path]) -> Iterator[Skill]:
                 told = read_metadata(document, file.parent.name)
             except Exception:  # whatever is wrong with it
                 continue
-            path = os.path.join(folder.name, file.parent.relative_to(folder.resolve()))
+            # An index does not look into folders whose names start with a dot.
+            parts = [part.lstrip(".") or part for part in file.parent.relative_to(folder.resolve()).parts]
+            path = os.path.join(folder.name, *parts)
             names = frozenset({file.parent.name.lower(), told.name.lower()})
             body = document.data[document.body :].decode("utf-8", "replace")
             yield Skill(path, names, told.description, read_tags(told.fields), body, raw)

@@ -1,11 +1,13 @@
 """How well the confidence of `find` tells tasks that a skill fits from prompts that none fits.
 
-    scripts/eval-route <folder>... [--fit] [--threshold <confidence>] [--count <n>] [--misses]
+    scripts/eval-route <folder>... [+ <folder>...]... [--fit] [--threshold <confidence>] [--misses]
 
-Each folder holds skills. Prompts are labelled with the skill they want:
+Each folder holds skills. A `+` begins another library: each is asked and reported by itself, and the model is
+fitted to all of them. Prompts are labelled with the skill they want:
 
 - evals: those of `evals/evals.json` beside a SKILL.md, such as many published skills have;
-- the kinds of `scripts/eval-find`, made of skills that have no evals.
+- added: those of `eval-route-short.tsv`, written from each SKILL.md, before any ranking of them was seen;
+- the kinds of `scripts/eval-find`, made of skills that have neither.
 
 Others want none: the everyday prompts of `eval-route.tsv`, in ten languages, and `elsewhere`: labelled
 prompts that are asked in a library without the folder of their skill (where another skill may fit after all).
@@ -40,9 +42,12 @@ SHORT = 10  # words from which on a prompt is no short one
 SHORT_KINDS = ("evals", "sentences", "phrases", "uses")  # of which there are short ones that name their task
 ELSEWHERE = 120  # prompts that are asked in each library without their skills
 EVERYDAY, NOWHERE = "everyday", "elsewhere"  # kinds of prompts that want no skill
-# What kinds of prompts weigh in a fit. English ones are half of the everyday ones: they have words of skills.
-EVALS, MADE, EVERYDAY_SHARE, NOWHERE_SHARE = 0.5, 0.5, 1.25, 0.75
+# What kinds of prompts weigh in a fit, in each library. English everyday ones have words of skills.
+EVALS, ADDED, MADE, ENGLISH, FOREIGN, NOWHERE_SHARE = 0.7, 0.4, 0.5, 1.3, 0.6, 0.75
+FEW = 8  # results of a kind that weigh as much as many
+RIDGE = 3e-3
 TUNE, REPORT = 0, 1
+HALVES = {"tune": TUNE, "report": REPORT}
 
 
 class Prompt(NamedTuple):
@@ -90,6 +95,13 @@ def read_everyday() -> list[Prompt]:
     return [Prompt(EVERYDAY, language, text, frozenset(), half_of(text)) for language, text in rows]
 
 
+def read_added() -> list[tuple[str, str]]:
+    """Return the prompts that were written for skills, each after a name."""
+    lines = (HERE / "eval-route-short.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and line[0] != "#")
+    return [(name, text) for name, text in rows]
+
+
 def read_evals(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the prompts of a folder's evals that want a skill, each with its name."""
     for file in sorted(folder.rglob("evals/evals.json")):
@@ -111,18 +123,19 @@ def make_library(folders: Sequence[Path], count: int) -> tuple[Library, list[Pro
     """Return the skills of some folders, and the prompts that are labelled with them."""
     library = Library(list(read_skills(folders)))
     skills = library.skills
-    cases = [case for folder in folders for case in read_evals(folder)]
-    names = {name for name, _ in cases}
+    cases = [("evals", *case) for folder in folders for case in read_evals(folder)]
+    cases += [("added", *case) for case in read_added()]
+    names = {name for _, name, _ in cases}
     library.skills = {path: skill for path, skill in skills.items() if not skill.names & names}
     if count:
         library.add_written(HERE / "eval-find.tsv")
         for kind in KINDS:
             library.add_own(kind, count)
     library.skills = skills
-    for name, text in cases:
+    for kind, name, text in cases:
         paths = frozenset(path for path, skill in skills.items() if name in skill.names)
         if paths:
-            library.questions.append(Question("evals", text, paths))
+            library.questions.append(Question(kind, text, paths))
     return library, [label(question, skills) for question in library.questions]
 
 
@@ -188,6 +201,10 @@ def is_in(path: str, folder: Path) -> bool:
     return path.split(os.sep)[0] == folder.resolve().name
 
 
+def is_short(prompt: Prompt) -> bool:
+    return prompt.kind in SHORT_KINDS and len(prompt.text.split()) < SHORT
+
+
 def percent(answers: Sequence[Answer], threshold: float) -> str:
     routed = sum(answer.is_routed(threshold) for answer in answers)
     found = sum(any(result.is_right for result in answer.results) for answer in answers)
@@ -213,7 +230,7 @@ def report(answers: Sequence[Answer], threshold: float) -> None:
         kinds[prompt.kind].append(answer)
         if prompt.kind == "evals":
             kinds[f"evals of {prompt.group}"].append(answer)
-        if prompt.kind in SHORT_KINDS and len(prompt.text.split()) < SHORT:
+        if is_short(prompt):
             label_ = "evals" if prompt.kind == "evals" else "others"
             kinds[f"{label_} under {SHORT} words"].append(answer)
     quiet = {kind: kinds.pop(kind, []) for kind in (EVERYDAY, NOWHERE)}
@@ -249,38 +266,42 @@ def report_calibration(answers: Iterable[Answer]) -> None:
 
 
 def weigh(answers: Sequence[Answer]) -> list[tuple[float, bool, list[float]]]:
-    """Return the results to fit to: the right ones, and all of prompts that want none, each with its weight.
+    """Return the results of a library to fit to: the right ones, and all of prompts that want none.
 
-    Wrong results of labelled prompts are left out: often they fit as well.
+    Each has its weight. Wrong results of labelled prompts are left out: often they fit as well.
     """
     from skillc.index.skills.confidence import WEIGHTS
 
     kinds: dict[str, list[Result]] = defaultdict(list)
     for answer in answers:
-        kind, group = answer.prompt.kind, answer.prompt.group
-        is_labelled = kind not in (EVERYDAY, NOWHERE)
-        label_ = f"{kind} {group}" if kind == EVERYDAY else kind
-        kinds[label_] += [result for result in answer.results if result.is_right or not is_labelled]
+        kind = answer.prompt.kind
+        wants_none = kind in (EVERYDAY, NOWHERE)
+        if kind == EVERYDAY:
+            kind = f"{EVERYDAY} {answer.prompt.group}"
+        elif kind == "evals" and is_short(answer.prompt):
+            kind = "short evals"
+        kinds[kind] += [result for result in answer.results if result.is_right or wants_none]
     foreign = [kind for kind in kinds if kind.startswith(f"{EVERYDAY} ") and kind != f"{EVERYDAY} en"]
-    made = kinds.keys() - {"evals", NOWHERE, f"{EVERYDAY} en", *foreign}
-    shares = {"evals": EVALS, NOWHERE: NOWHERE_SHARE, f"{EVERYDAY} en": EVERYDAY_SHARE / 2}
+    shares = {"evals": EVALS, "short evals": ADDED / 3, "added": ADDED}
+    shares |= {NOWHERE: NOWHERE_SHARE, f"{EVERYDAY} en": ENGLISH}
+    shares |= dict.fromkeys(foreign, FOREIGN / max(1, len(foreign)))
+    made = kinds.keys() - shares.keys()
     shares |= dict.fromkeys(made, MADE / max(1, len(made)))
-    shares |= dict.fromkeys(foreign, EVERYDAY_SHARE / 2 / max(1, len(foreign)))
     return [
-        (shares[kind] / len(results), result.is_right, [result.features[name] for name in WEIGHTS])
+        (shares[kind] / max(FEW, len(results)), result.is_right, [result.features[name] for name in WEIGHTS])
         for kind, results in kinds.items()
         for result in results
     ]
 
 
 def fit(rows: Sequence[tuple[float, bool, list[float]]], rounds: int = 25) -> list[float]:
-    """Return the weights of a logistic model, by Newton's method with a small ridge."""
+    """Return the weights of a logistic model, by Newton's method with a ridge."""
     size = len(rows[0][2])
     total = sum(weight for weight, _, _ in rows)
     beta = [0.0] * size
     for _ in range(rounds):
-        gradient = [1e-3 * value for value in beta]
-        hessian = [[1e-3 * (i == j) for j in range(size)] for i in range(size)]
+        gradient = [RIDGE * value for value in beta]
+        hessian = [[RIDGE * (i == j) for j in range(size)] for i in range(size)]
         for weight, is_right, x in rows:
             p = squash(sum(map(float.__mul__, beta, x)))
             share = weight / total
@@ -312,26 +333,43 @@ def main() -> None:
     from skillc.index.skills.confidence import WEIGHTS
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", nargs="*", type=Path, default=[HERE.parent / "examples"])
+    parser.add_argument(
+        "folder", nargs="*", default=[str(HERE.parent / "examples")], help="+ begins another library"
+    )
     parser.add_argument("--count", type=int, default=150, help="prompts of each kind in the words of skills")
     parser.add_argument(
         "--fit", action="store_true", help="fit the weights to the other half, and print them"
     )
+    parser.add_argument("--half", choices=HALVES, default="report", help="which prompts to report")
     parser.add_argument("--threshold", type=float, default=OFFER_CONFIDENCE)
     parser.add_argument("--misses", action="store_true", help="show what was routed wrongly")
     given = parser.parse_args()
-    answers = ask_all(given.folder, given.count)
+    libraries: list[list[Path]] = [[]]
+    for folder in given.folder:
+        if folder == "+":
+            libraries.append([])
+        else:
+            libraries[-1].append(Path(folder))
+    asked = [ask_all(folders, given.count) for folders in libraries]
     if given.fit:
-        rows = weigh([answer for answer in answers if answer.prompt.half == TUNE])
+        tuned = [[answer for answer in answers if answer.prompt.half == TUNE] for answers in asked]
+        rows = [row for answers in tuned for row in weigh(answers)]
         WEIGHTS.update(zip(WEIGHTS, fit(rows), strict=True))
         print("\n".join(f'    "{name}": {value:.3f},' for name, value in WEIGHTS.items()))
-    reported = [answer for answer in answers if answer.prompt.half == REPORT]
-    report(reported, given.threshold)
-    for answer in reported if given.misses else ():
-        wants_none = answer.prompt.kind in (EVERYDAY, NOWHERE)
-        if bool(answer.offers(given.threshold)) if wants_none else not answer.is_routed(given.threshold):
-            values = ", ".join(f"{confidence(result.features):.2f}" for result in answer.results)
-            print(f"  {answer.prompt.kind}: {' '.join(answer.prompt.text.split())[:90]!r}: {values}")
+    for folders, answers in zip(libraries, asked, strict=True):
+        print(f"{' '.join(folder.name for folder in folders)}")
+        reported = [answer for answer in answers if answer.prompt.half == HALVES[given.half]]
+        report(reported, given.threshold)
+        for answer in reported if given.misses else ():
+            show_miss(answer, given.threshold)
+
+
+def show_miss(answer: Answer, threshold: float) -> None:
+    """Print a prompt that is routed wrongly."""
+    wants_none = answer.prompt.kind in (EVERYDAY, NOWHERE)
+    if bool(answer.offers(threshold)) if wants_none else not answer.is_routed(threshold):
+        values = ", ".join(f"{confidence(result.features):.2f}" for result in answer.results)
+        print(f"  {answer.prompt.kind}: {' '.join(answer.prompt.text.split())[:90]!r}: {values}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillc.index.skills import OFFER_CONFIDENCE, FoundSkills, Searchable, SkillIndex
+from skillc.index.skills import OFFER_CONFIDENCE, FoundSkills, Scope, Searchable, SkillIndex
 from tests.support.cases import each
 from tests.support.skills import skill
 
@@ -45,6 +45,8 @@ def find(index: tuple[SkillIndex, Searchable], task: str) -> FoundSkills:
         ("thanks, write it like that", None),
         ("schreib eine Funktion, die die Liste sortiert", None),
         ("これを保存して", None),
+        ("これはどうすればいいですか", None),
+        ("peux-tu changer la dernière ligne du fichier ?", None),
     ],
 )
 def test_what_is_worth_offering(index: tuple[SkillIndex, Searchable], task: str, wanted: str | None) -> None:
@@ -60,6 +62,24 @@ def test_length_is_no_confidence(index: tuple[SkillIndex, Searchable]) -> None:
     assert short.id == long.id == "pdf-forms"
     assert short.score < long.score
     assert 0 <= long.confidence < short.confidence <= 1
+
+
+def test_a_guess_is_no_confidence(index: tuple[SkillIndex, Searchable]) -> None:
+    """[SURFACES: Library] what is found in place of a typo is less sure than the word itself."""
+    (typed, *_), (meant, *_) = find(index, "kuberntes"), find(index, "kubernetes")
+    assert typed.id == meant.id == "kubernetes-deploy"
+    assert typed.score == meant.score
+    assert typed.confidence < meant.confidence
+
+
+def test_words_of_names(tmp_path: Path) -> None:
+    """[LIB: SkillEngine trait (revised)] of equal skills, the one that is named in whole is first."""
+    for name in ("deploy", "deploy-on-kubernetes-for-teams", "a-to-z"):
+        skill(tmp_path / "skills", name, "---\ndescription: Deploy it, with a plan.\n---\nDeploy.\n")
+    library = SkillIndex(str(tmp_path / "library.db"))
+    part = Searchable("library", library.folder(str(tmp_path / "skills"), False))
+    found = library.find([part], "deploy it", 3, scope=Scope(every=True))
+    assert [each.id for each in found] == ["deploy", "deploy-on-kubernetes-for-teams", "a-to-z"]
 
 
 def test_earlier_searches_change_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tests.support.skills import skill
 
 PAGE = Path(__file__).parents[2] / "docs" / "ranking.md"
 FORMS = {"fill": "fill", "form": "form", "forms": "form"}  # the task's words without stop words, stemmed
+EVERYDAY = {"fill"}  # of these, the everyday word
 
 
 def example() -> str:
@@ -54,14 +55,17 @@ class Example:
         """The idf and the tf of a term in head and body, and what it adds to a skill's score."""
         parts: list[float] = []
         bonus = 0.0 if term in self.heads[name] else 0.6
-        for texts, mean, more in ((self.heads, 36, 0.3), (self.bodies, 1050, bonus)):
+        name_words = set(words(name))
+        share = 0.45 / len(name_words) if term in name_words else 0
+        for texts, mean, more in ((self.heads, 36, 0.3 + share), (self.bodies, 1050, bonus)):
             skills = sum(term in text for text in texts.values())
             text = texts[name]
             parts += [
                 idf(skills, len(self.skills)) if skills else 0.0,
                 tf(text.get(term, 0), sum(text.values()), mean, more),
             ]
-        return *parts, parts[0] * parts[1] + 0.8 * parts[2] * parts[3]
+        everyday = 0.6 if term in EVERYDAY else 1
+        return *parts, everyday * (parts[0] * parts[1] + 0.6 * parts[2] * parts[3])
 
 
 def count(*fields: tuple[list[str], float]) -> dict[str, float]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-VERSION = 10  # of the tables; a file with another one is rebuilt
+VERSION = 11  # of the tables; a file with another one is rebuilt
 _DAMAGE = ("no such", "malformed", "Could not decode", "unsupported file format")  # beginnings of messages
 _MISREAD = (AttributeError, LookupError, TypeError, ValueError)  # of a value that we did not write
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes

@@ -11,7 +11,15 @@ from itertools import islice
 
 from skillc.errors import SkillcError
 from skillc.index.skills.tokens import split_words
-from skillc.index.skills.weights import BODY_BONUS, BODY_LENGTH, FIELDS, HEAD_BONUS, HEAD_LENGTH, tf_weight
+from skillc.index.skills.weights import (
+    BODY_BONUS,
+    BODY_LENGTH,
+    FIELDS,
+    HEAD_BONUS,
+    HEAD_LENGTH,
+    NAME_BONUS,
+    tf_weight,
+)
 from skillc.paths import SKILL_FILES, has_earlier_file, refer_to_folder
 from skillc.quotes import shell_quote
 
@@ -327,11 +335,13 @@ class _TermCounter:
 def _score_terms(fields: dict[str, _Counts], weights: Weights) -> dict[str, float]:
     """Return what each term adds to the score of a skill, but for the opening of its body."""
     head_length = sum(boost * fields[field].length for field, boost in FIELDS.items())
-    body = fields["body"]
+    name, body = fields["name"], fields["body"]
     scores = {}
     for term in {term for counts in fields.values() for term in counts}:
         count = sum(boost * fields[field].get(term, 0) for field, boost in FIELDS.items())
         head = tf_weight(count, head_length, HEAD_LENGTH) + HEAD_BONUS if count else 0.0
+        if term in name:
+            head += NAME_BONUS / name.length
         rest = tf_weight(body.get(term, 0), body.length, BODY_LENGTH)
         scores[term] = weights[term][0] * head + weights[term][1] * (rest if count else rest + BODY_BONUS)
     return scores

@@ -1,6 +1,6 @@
 """A task as a query: its terms, their posting lists, and the skills that score best.
 
-The score of a skill is BM25+ of its head plus 0.8 times BM25+ of its body (see `weights`), over the strongest
+The score of a skill is BM25+ of its head plus 0.6 times BM25+ of its body (see `weights`), over the strongest
 terms of the task: those that it repeats and those that few skills have. Whole task descriptions are long,
 and no skill has all their words; any may match.
 """
@@ -11,6 +11,7 @@ from math import sqrt
 
 from skillc.index.skills.confidence import Judge
 from skillc.index.skills.database import damage
+from skillc.index.skills.everyday import is_everyday, is_stop_word
 from skillc.index.skills.near_duplicates import Traits, read_group
 from skillc.index.skills.postings import read_spellings
 from skillc.index.skills.score import add_scores, top_slots
@@ -36,7 +37,8 @@ CHOOSING = 16  # such terms
 MIN_CHOSEN = 32  # skills
 MAX_WORDS = 20_000  # of a task that are read
 MAX_TYPED = 16  # words of a task whose typos are corrected: in a longer one others say enough
-BODY = 0.8  # what the body counts against name and description
+BODY = 0.6  # what the body counts against name and description
+EVERYDAY = 0.6  # what a word counts that prompts have whatever they are about
 STOP_WORD_SKILLS = 200  # that are assumed to have a stop word, beside those that do
 SCALE = (K1 + 1) / BYTE  # from stored weights to BM25's
 
@@ -95,6 +97,7 @@ class Query:
             for term in terms.split():
                 self._words.setdefault(term, word)
                 self._counts[term] = self._counts.get(term, 0) + count
+        self._stop_terms = {term for term, word in self._words.items() if is_stop_word(term, word)}
         self._readers = readers
         self._segments = [
             (precedence, reader.execute, segment)
@@ -105,11 +108,14 @@ class Query:
         self.corrections: dict[str, str] = {}
         counts = self._count_skills(self._counts)
         # One word that matches says more than a guess at another.
-        has_match = any(counts[term] != (0, 0) and self._words[term] not in STOP_WORDS for term in counts)
+        has_match = any(counts[term] != (0, 0) and term not in self._stop_terms for term in counts)
+        guesses: list[str] = []
         if not has_match and len(words) <= MAX_TYPED:
-            counts |= self._count_skills(self._correct([term for term in counts if counts[term] == (0, 0)]))
+            guesses = self._correct([term for term in counts if counts[term] == (0, 0)])
+            counts |= self._count_skills(guesses)
         self.weights = self._weigh(counts)
-        self._judge = Judge(self._words, self._counts, counts, self._total, self.weights, stemmer)
+        keywords = self._counts.keys() - self._stop_terms
+        self._judge = Judge(keywords, counts, self._total, self.weights, guesses, stemmer)
         self._highest = max((max(pair) for pair in self.weights.values()), default=0.0) or 1.0
 
     def candidates(self, limit: int) -> tuple[list[Candidate], Order | None]:
@@ -249,13 +255,15 @@ class Query:
         total = self._total
         terms = [term for term in self._counts if counts.get(term, (0, 0)) != (0, 0)]
         # Skills that share only stop words with a task do not fit it, unless it has no other words.
-        keywords = [term for term in terms if self._words[term] not in STOP_WORDS]
-        is_noise = STOP_WORDS.issuperset(self._words.values())
+        keywords = [term for term in terms if term not in self._stop_terms]
+        is_noise = self._stop_terms.issuperset(self._words)
         extra = STOP_WORD_SKILLS if is_noise else 0
         weights, strength = {}, {}
         for term in terms if is_noise else keywords:
             heads, bodies = counts[term]
             boost = sqrt(self._counts[term])  # a term that occurs four times counts twice
+            if is_everyday(term):
+                boost *= EVERYDAY
             head = boost * idf(heads + extra, total + extra)
             body = boost * idf(bodies + extra, total + extra) * BODY
             strength[term] = head if head < body else body

@@ -4,7 +4,8 @@ A skill has two fields. The head is its name, description and tags, and in small
 headings and the opening of the body. The body is all of the text below the frontmatter.
 
 A weight is the part of BM25+ that belongs to one field, as one byte: how often a term occurs, set against
-the length of the field, and a bonus for occurring at all, once for each skill. Lengths are measured against
+the length of the field, and a bonus for occurring at all, once for each skill, and another for its share of
+the name. Lengths are measured against
 constants, not against the index, so that a weight stays right whatever is added or removed; idf is computed
 when a task is searched for.
 """
@@ -19,7 +20,7 @@ from skillc.index.skills.tokens import split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from skillc.index.skills.tokens import Stemmer
 
@@ -32,7 +33,8 @@ FIELDS = {"name": NAME_BOOST, "description": 1, "tags": 1, "headings": HEADING_B
 OPENING = 300  # bytes of the body, without headings, that are in the outline
 MAX_BODY_TERMS = 128  # the strongest terms of a body beside those of the head
 HEAD_BONUS, BODY_BONUS = 0.3, 0.6  # for a term of the head, and for one that is in the body alone
-BYTE = 255 / (1 + BODY_BONUS)  # from weights to what is stored
+NAME_BONUS = 0.45  # for all terms of the name together
+BYTE = 255 / (1 + HEAD_BONUS + NAME_BONUS)  # from weights to what is stored
 
 _WORD = bytes(byte for byte in range(128) if chr(byte).isalnum())
 
@@ -86,14 +88,21 @@ class TermWeights:
     __slots__ = ("body_terms", "body_weights", "head_terms", "head_weights", "other_terms", "sketch")
 
     def __init__(
-        self, stemmer: Stemmer, head: dict[int, int], outline: dict[int, int], body: dict[int, int]
+        self,
+        stemmer: Stemmer,
+        name: dict[int, int],
+        head: dict[int, int],
+        outline: dict[int, int],
+        body: dict[int, int],
     ) -> None:
         self.sketch = make_sketch(map(stemmer.hashes.__getitem__, (*head, *body)))
         sums: dict[int, float] = {**head}
         for term, count in outline.items():
             sums[term] = sums.get(term, 0) + OUTLINE * count
-        self.head_terms, self.head_weights = (*sums,), _weigh(sums.values(), HEAD_LENGTH, HEAD_BONUS)
-        weights = dict(zip(body, _weigh(body.values(), BODY_LENGTH, 0), strict=True))
+        shares = [NAME_BONUS / len(name) if term in name else 0 for term in sums]
+        self.head_terms = (*sums,)
+        self.head_weights = _weigh(sums.values(), HEAD_LENGTH, [HEAD_BONUS + share for share in shares])
+        weights = dict(zip(body, _weigh(body.values(), BODY_LENGTH, repeat(0)), strict=True))
         terms = [*body]
         limit = MAX_BODY_TERMS + len(body.keys() & head)
         if len(terms) > limit:
@@ -122,12 +131,13 @@ def _find_common(vocabulary: Sequence[bytes], terms: Sequence[int]) -> list[int]
 
 
 def weigh_terms(stemmer: Stemmer, texts: Sequence[SkillText]) -> list[TermWeights]:
+    names = [split_words(text.name) for text in texts]
     words = SkillText.head_words, SkillText.outline_words, lambda text: split_words(text.body)
-    heads, outlines, bodies = (stemmer.count_terms(map(field, texts)) for field in words)
-    return list(map(TermWeights, repeat(stemmer), heads, outlines, bodies))
+    counts = [stemmer.count_terms(lists) for lists in (names, *(map(field, texts) for field in words))]
+    return list(map(TermWeights, repeat(stemmer), *counts))
 
 
-def _weigh(counts: Collection[float], mean_length: int, bonus: float) -> bytes:
+def _weigh(counts: Collection[float], mean_length: int, bonuses: Iterable[float]) -> bytes:
     length = fsum(counts)  # the same in any order
-    table = {n: int(BYTE * (tf_weight(n, length, mean_length) + bonus)) or 1 for n in set(counts)}
-    return bytes(map(table.__getitem__, counts))
+    table = {n: tf_weight(n, length, mean_length) for n in set(counts)}
+    return bytes([int(BYTE * (table[n] + bonus)) or 1 for n, bonus in zip(counts, bonuses, strict=False)])
