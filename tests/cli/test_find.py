@@ -60,7 +60,7 @@ def test_what_hardly_fits_is_a_name(library: World) -> None:
         skill(library.store, topic.lower(), text)
     found = results(library, "fill in the fields of a PDF form")
     assert len(found) > 4
-    assert [each["confidence"] < 0.05 for each in found[3:]] == [True] * len(found[3:])
+    assert [each["confidence"] < 0.1 for each in found[3:]] == [True] * len(found[3:])
     names = ", ".join(each["id"] for each in found[3:])
     words = ("find", "fill in the fields of a PDF form")
     for text in (ok(*words).stdout, show_on_terminal(library, *words, env={"NO_COLOR": "1"})):

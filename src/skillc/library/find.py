@@ -32,7 +32,7 @@ MAX_WORDS = 12  # that `format_results` names
 MAX_COPIES = 8  # likewise
 MAX_NAMED = 8  # folders that can't be read, of each repository
 MIN_WHOLE = 3  # results that are always described
-UNLIKELY = 0.05  # confidence below which a later result is a name alone
+UNLIKELY = 0.1  # confidence below which a later result is a name alone
 
 
 def find_skills(
