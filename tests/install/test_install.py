@@ -24,6 +24,15 @@ def install(world: World, *words: str) -> Any:
     return world.json("install", *words)
 
 
+def test_without_a_lock(world: World) -> None:
+    """[SURFACES: Getting skills] without a lock, commands that look at one say so."""
+    for command in ("verify", "lock", "outdated", "update"):
+        assert (
+            world.ok(command).stdout == "The lock has no skills; 'skc add' gets some and notes them there.\n"
+        )
+    assert world.json("verify") == {"problems": [], "skills": []}
+
+
 @pytest.mark.slow
 def test_from_nothing(world: World, origin: Origin, server: Server) -> None:
     """[SURFACES: Getting skills] fetched by commit, built and deployed; then there is nothing to do."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, str | None, float, int]
 
-ALL, ANY, PHRASE, RAW = "all", "any", "phrase", "raw"  # how the words of a query are combined
+ALL, ANY, PHRASE = "all", "any", "phrase"  # besides "raw": how the words of a query are combined
 
 MAX_TERMS = 64  # words in one FTS5 expression, where each takes memory, and in one phrase
 MAX_RAW = 10_000  # characters of a query in FTS5's own syntax

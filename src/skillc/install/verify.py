@@ -129,7 +129,7 @@ class LockProblems:
     def lines(self) -> Iterator[str]:
         """Yield the problems, or that there are none, and who signed what, for people."""
         yield from (each.line for each in self.problems)
-        if self.is_of_lock and not self.problems:
+        if self.is_of_lock and self.skills and not self.problems:
             yield "Every file is what the lock says."
         signed = [each for each in self.skills if each.signature.state != NONE]
         shown = self.skills if self.is_named else signed

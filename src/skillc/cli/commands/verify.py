@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillc.cli import show, workspace
-from skillc.cli.options import GLOBAL
+from skillc.cli.options import GLOBAL, NO_LOCK
 from skillc.cli.syntax import Arguments, Command
 
 COMMAND = Command(f"""
@@ -31,5 +31,5 @@ def run(arguments: Arguments) -> int:
 def verify(arguments: Arguments, *names: str) -> int:
     """Check some skills, or all, and show what is wrong."""
     result = workspace().verify(*names, is_global=arguments.has("global"))
-    show(arguments, result, result.lines())
+    show(arguments, result, list(result.lines()) or [NO_LOCK])
     return 1 if result.problems else 0
