@@ -73,9 +73,9 @@ def create_environment(assets: Mapping[str, Asset]) -> Environment:
     return environment
 
 
-def reveal(text: str) -> Markup:
-    """Return text of a skill as HTML that shows its hidden characters."""
-    return Markup(reveal_hidden(escape(text)))  # noqa: S704
+def reveal(text: str) -> str:
+    """Return text of a skill so that its hidden characters show: as HTML if it may have some."""
+    return text if text.isascii() else Markup(reveal_hidden(escape(text)))  # noqa: S704
 
 
 def shorten_digest(text: str) -> str:
