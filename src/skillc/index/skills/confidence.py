@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 OFFER_CONFIDENCE = 0.4  # from which on a skill is worth offering to an agent that did not ask for one
 
 WEIGHTS = {
-    "constant": -1.773,
+    "constant": -0.979,
     "keywords": -2.073,  # ln(1 + terms of the task without stop words)
     "length": 0.110,  # the same squared
     "matched": 1.107,  # ln(1 + terms in the skill's head that are not everyday ones)
-    "chance": -0.646,  # 1 if there are none
+    "unmatched": -1.440,  # 1 if there are none
     "missed": -0.928,  # ln(1 + weight of the task's terms that the skill has nowhere, without everyday ones)
     "score": 3.144,  # ln(1 + the score, relative to the idf of a term that no skill has)
     "named": 1.260,  # share of the words of the skill's name that the task has
@@ -93,7 +93,7 @@ class Judge:
         return {
             **self._task,
             "matched": log1p(matched),
-            "chance": -1.229 if matched else 1.0,
+            "unmatched": 0.0 if matched else 1.0,
             "missed": log1p(max(0.0, missed)),
             "score": log1p(candidate.score / self._unknown),
             "named": self._share_of_name(name),
