@@ -83,11 +83,9 @@ def draft_cases(skill: Skill, cwd: str) -> Draft:
         for kind, prompts, should in kinds
         for number, prompt in enumerate(prompts, 1)
     ]
-    text = (
-        json.dumps({"skill_name": skill.name, "evals": [*evals, _TASK]}, ensure_ascii=False, indent=2) + "\n"
-    )
+    text = json.dumps({"skill_name": skill.name, "evals": [*evals, _TASK]}, ensure_ascii=False, indent=2)
     os.makedirs(folder, exist_ok=True)
-    atomic.write(path, text.encode("utf-8", "backslashreplace"), durable=True)
+    atomic.write(path, f"{text}\n".encode("utf-8", "backslashreplace"), durable=True)
     return Draft(skill.name, path, len(triggers), len(misses), 1)
 
 

@@ -91,19 +91,18 @@ class FreeReport(Result):
         """Return the prompts that do not lead where they should, as code scanners read them."""
         text = "Prompts lead to the skill that they are for"
         rule = sarif.describe_rule("EVAL1", "trigger-rank", text, "warning")
-        wrong = ((each, case) for each in self.skills for case in each.cases if not case.is_right)
         results = []
-        for each, case in wrong:
-            uri, message = (
-                sarif.file_uri(f"{each.source}/{case.file}", cwd),
-                f"{case.case}: {case.describe()}",
-            )
-            results.append(sarif.describe_result("EVAL1", 0, "warning", message, uri, 1))
+        for each in self.skills:
+            for case in each.cases:
+                if not case.is_right:
+                    uri = sarif.file_uri(f"{each.source}/{case.file}", cwd)
+                    message = f"{case.case}: {case.describe()}"
+                    results.append(sarif.describe_result("EVAL1", 0, "warning", message, uri, 1))
         return sarif.render_log("skc eval --free", [rule], results)
 
 
 def rank_skills(skills: Sequence[tuple[Skill, Sequence[Case]]], cwd: str) -> FreeReport:
-    """Return where skills stand for the prompts of their cases."""
+    """Return where skills stand for the prompts of cases that all say whether it should fire."""
     ranked = [_rank_skill(skill, cases, cwd) for skill, cases in skills]
     pairs = Counter(
         tuple(sorted((each.skill, rival.id)))
@@ -117,18 +116,10 @@ def rank_skills(skills: Sequence[tuple[Skill, Sequence[Case]]], cwd: str) -> Fre
 
 def _rank_skill(skill: Skill, cases: Sequence[Case], cwd: str) -> RankedSkill:
     ranking = Ranking(skill, cwd)
-    ranked = tuple(
-        extend(
-            RankedCase,
-            ranking.rank(case.prompt, case.acceptable),
-            case=case.name,
-            prompt=case.prompt,
-            file=case.file,
-            should_fire=bool(case.should_fire),
-        )
-        for case in cases
-        if case.should_fire is not None
-    )
+    ranked: list[RankedCase] = []
+    for case in cases:
+        own = {"case": case.name, "prompt": case.prompt, "file": case.file, "should_fire": case.should_fire}
+        ranked.append(extend(RankedCase, ranking.rank(case.prompt, case.acceptable), **own))
     wanted = [case for case in ranked if case.should_fire]
     others = [case for case in ranked if not case.should_fire]
     return RankedSkill(
@@ -137,6 +128,6 @@ def _rank_skill(skill: Skill, cases: Sequence[Case], cwd: str) -> RankedSkill:
         wilson(sum(case.rank is not None and case.rank <= 3 for case in wanted), len(wanted)),
         wilson(sum(case.offered for case in wanted), len(wanted)),
         wilson(sum(not case.offered for case in others), len(others)),
-        ranked,
+        tuple(ranked),
         skill.source,
     )

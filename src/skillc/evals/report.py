@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from skillc.contract import encode, hidden
+from skillc.contract import hidden
 from skillc.errors import AgentUnusable
 from skillc.evals.results import OLD, WITH, WITHOUT, Record
 from skillc.evals.run import Outcome
@@ -109,9 +108,7 @@ class CaseResult:
         outcomes = self.arms.get(WITH, {})
         fired = outcomes.get(Outcome.FIRED.value, 0) > outcomes.get(Outcome.NOT_CHOSEN.value, 0)
         is_failed = WITH in self.passed and not is_majority(*self.passed[WITH])
-        return (
-            bool(self.problems) or is_failed or (self.should_fire is not None and fired != self.should_fire)
-        )
+        return bool(self.problems) or is_failed or self.should_fire not in (None, fired)
 
     def describe(self) -> str:
         """Say what became of the case in each arm."""
@@ -212,10 +209,6 @@ class Evaluation:
         """Return whether no score is below a threshold in percent."""
         scores = (score for report in self.reports() for score in report.scores())
         return threshold is None or all(100 * score >= threshold for score in scores)
-
-    def as_json(self) -> list[Any]:
-        """Return what `--format json` prints."""
-        return [encode(skill) for skill in self.skills]
 
 
 def list_outcomes(outcomes: Mapping[str, int]) -> str:

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean, stdev
@@ -61,6 +61,11 @@ class Record:
         return self.outcome in MEASURED
 
     @property
+    def fired(self) -> bool | None:
+        """Whether the skill fired; None where that was not measured."""
+        return self.outcome is Outcome.FIRED if self.is_measured else None
+
+    @property
     def judged(self) -> list[Grade]:
         """The grades of what could be judged."""
         return [grade for grade in self.grades if grade.passed is not None]
@@ -69,6 +74,11 @@ class Record:
     def passed(self) -> bool | None:
         """Whether it has all that is expected; None where that could not be judged."""
         return all(grade.passed for grade in self.judged) if self.judged and self.answered else None
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of what is fulfilled; None where nothing could be judged."""
+        return round(fmean(grade.passed is True for grade in self.judged), 4) if self.judged else None
 
     @property
     def is_worth_keeping(self) -> bool:
@@ -125,16 +135,15 @@ def grading(record: Record) -> dict[str, Any]:
 
     Their programs take a run without a rate for one that failed: there are none of what was not judged.
     """
-    judged = [encode(grade) for grade in record.judged]
+    judged = encode(record.judged)
     total, passed = len(judged), sum(grade.passed is True for grade in record.judged)
     counts = {"passed": passed, "failed": total - passed, "total": total}
-    summary = {**counts, "pass_rate": round(passed / total, 4)}
     skipped = [each for each in record.grades if each.passed is None]
     errors = int(not record.answered)
     return {
         "expectations": judged,
         "assertion_results": judged,
-        "summary": summary,
+        "summary": {**counts, "pass_rate": record.pass_rate},
         "skipped": [{"text": each.text, "reason": each.evidence} for each in skipped],
         "execution_metrics": {"total_tool_calls": record.calls, "errors_encountered": errors},
         "timing": {"executor_duration_seconds": record.seconds},
@@ -211,50 +220,36 @@ def write_case(run: str, number: int, case: Case) -> None:
 def benchmark(skill: str, records: Sequence[Record], cases: Sequence[Case]) -> dict[str, Any]:
     """Return all runs and their summary, as skill-creator has it, with numbers in `delta`."""
     ids = {case.name: number for number, case in enumerate(cases, 1)}
-    runs = [
-        {
-            "eval_id": ids.get(record.case, 0),
-            "eval_name": record.case,
-            "configuration": CONFIGURATIONS[record.arm],
-            "run_number": record.run,
-            "result": {
-                **grading(record)["summary"],
-                "time_seconds": record.seconds,
-                "tokens": record.tokens,
-                "tool_calls": record.calls,
-                "errors": int(not record.answered),
-            },
-            "expectations": grading(record)["expectations"],
-        }
-        for record in records
-        if record.judged
-    ]
-    arms = [arm for arm in CONFIGURATIONS if any(record.arm == arm for record in records)]
-    summary = {
-        CONFIGURATIONS[arm]: {
-            name: _spread([measure(record) for record in records if record.arm == arm])
-            for name, measure in _MEASURES.items()
-        }
-        for arm in arms
-    }
+    runs = []
+    for record in records:
+        if record.judged:
+            grades = grading(record)
+            measured = {"time_seconds": record.seconds, "tokens": record.tokens, "tool_calls": record.calls}
+            run = {
+                "eval_id": ids.get(record.case, 0),
+                "eval_name": record.case,
+                "configuration": CONFIGURATIONS[record.arm],
+                "run_number": record.run,
+                "result": {**grades["summary"], **measured, "errors": int(not record.answered)},
+                "expectations": grades["expectations"],
+            }
+            runs.append(run)
+    summary = {}
+    for arm, configuration in CONFIGURATIONS.items():
+        if own := [record for record in records if record.arm == arm]:
+            spreads = {name: _spread([getattr(each, key) for each in own]) for name, key in _MEASURES.items()}
+            summary[configuration] = spreads
     metadata = {
         "skill_name": skill,
         "executor_model": next((record.model for record in records if record.model), None),
         "evals_run": sorted(set(ids.values())),
         "runs_per_configuration": max((record.run for record in records), default=0),
     }
-    return {
-        "metadata": metadata,
-        "runs": runs,
-        "run_summary": {**summary, "delta": _delta(summary)} if len(summary) > 1 else summary,
-    }
+    run_summary = {**summary, "delta": _delta(summary)} if len(summary) > 1 else summary
+    return {"metadata": metadata, "runs": runs, "run_summary": run_summary}
 
 
-_MEASURES: dict[str, Callable[[Record], float | None]] = {
-    "pass_rate": lambda record: grading(record)["summary"]["pass_rate"] if record.judged else None,
-    "time_seconds": lambda record: record.seconds,
-    "tokens": lambda record: record.tokens,
-}
+_MEASURES = {"pass_rate": "pass_rate", "time_seconds": "seconds", "tokens": "tokens"}  # of records
 
 
 def _spread(measured: Sequence[float | None]) -> dict[str, float] | None:

@@ -71,17 +71,17 @@ def run_agent(
     end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
     if end.reason == sandbox.CANCELLED:
         raise Cancelled
-    output = end.output.stdout
-    if output is None:
-        return RunResult(Outcome.ERROR, f"it printed more than {MAX_OUTPUT >> 20} MiB", end.seconds)
+    output = end.output.stdout or b""
     transcript = read_transcript(runner.stream, output)
-    if not stage.is_intact():
-        reason = "it put a link in place of one of its own folders"
-        return RunResult(Outcome.ERROR, reason, end.seconds, transcript, output)
-    if end.reason == sandbox.TIMED_OUT:
-        return RunResult(Outcome.TIMEOUT, f"it took more than {timeout:g} s", end.seconds, transcript, output)
-    problem = _find_problem(transcript, end.reason, end.code, end.output.text())
-    outcome, reason = judge_outcome(runner, transcript, skill, state, problem, _was_read(stage, skill))
+    if end.output.stdout is None:
+        outcome, reason = Outcome.ERROR, f"it printed more than {MAX_OUTPUT >> 20} MiB"
+    elif not stage.is_intact():
+        outcome, reason = Outcome.ERROR, "it put a link in place of one of its own folders"
+    elif end.reason == sandbox.TIMED_OUT:
+        outcome, reason = Outcome.TIMEOUT, f"it took more than {timeout:g} s"
+    else:
+        problem = _find_problem(transcript, end.reason, end.code, end.output.text())
+        outcome, reason = judge_outcome(runner, transcript, skill, state, problem, _was_read(stage, skill))
     return RunResult(outcome, reason, end.seconds, transcript, output)
 
 
@@ -128,10 +128,7 @@ def judge_outcome(
     if load is not None:
         if any(skill in runner.loads(Call(*denied)) for denied in transcript.denied):
             return Outcome.DENIED, f"the agent may not use its tool '{load.tool}'"
-        return (
-            Outcome.ERROR,
-            problem or f"the skill could not be loaded: {load.result.strip()[:200] or 'no answer'}",
-        )
+        problem = problem or f"the skill could not be loaded: {load.result.strip()[:200] or 'no answer'}"
     if problem:
         return Outcome.ERROR, problem
     if transcript.listed is not None and skill not in {name.rpartition(":")[2] for name in transcript.listed}:

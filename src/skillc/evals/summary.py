@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from statistics import fmean
 from typing import Any
 
@@ -13,12 +12,13 @@ from skillc.contract import extend
 from skillc.evals import statistics
 from skillc.evals.report import AGAINST, AgentReport, ArmResult, CaseResult, Comparison, Triggers, describe
 from skillc.evals.results import ARMS, OLD, WITH, WITHOUT, Record
-from skillc.evals.run import MEASURED, Outcome
+from skillc.evals.run import MEASURED
 from skillc.evals.statistics import Counts, is_majority, paired_lift
 from skillc.skills.cases import Case
 from skillc.text import count_of
 
 Runs = Mapping[tuple[str, str], list[Record]]  # by case and arm
+_Answer = Callable[[Case, Record], bool | None]
 
 
 def summarise(
@@ -30,8 +30,8 @@ def summarise(
         runs[record.case, record.arm].append(record)
     tasks = [case for case in cases if case.graders]
     prompts = [case for case in cases if case.should_fire is not None]
-    over = {arm: _compare(arm, tasks, runs, _count_passed, "answered") for arm in (WITHOUT, OLD)}
-    of_prompts = _compare(OLD, prompts, runs, _count_right, "is_measured")
+    over = {arm: _compare(arm, tasks, runs, lambda _, run: run.passed, "answered") for arm in (WITHOUT, OLD)}
+    of_prompts = _compare(OLD, prompts, runs, _is_right, "is_measured")
     compared = over[WITHOUT] or over[OLD] or of_prompts
     report = AgentReport(
         arms={arm: _arm(arm, tasks, runs) for arm in ARMS if any(each.arm == arm for each in records)},
@@ -49,59 +49,41 @@ def summarise(
     return replace(report, summary=_write_summary(report))
 
 
-def _count_fired(case: Case, records: Iterable[Record]) -> Counts:
-    """Return how many runs fired, of those that measure it."""
-    measured = [record.outcome for record in records if record.is_measured]
-    return measured.count(Outcome.FIRED), len(measured)
+def _count(answers: Iterable[bool | None]) -> Counts:
+    """Return how many say yes, of those that say yes or no."""
+    known = [answer for answer in answers if answer is not None]
+    return sum(known), len(known)
 
 
-def _count_right(case: Case, records: Iterable[Record]) -> Counts:
-    """Return how many runs fired where they should, or did not where they should not."""
-    fired, total = _count_fired(case, records)
-    return fired if case.should_fire else total - fired, total
-
-
-def _count_passed(case: Case, records: Iterable[Record]) -> Counts:
-    """Return how many runs pass, of those that could be judged."""
-    verdicts = [record.passed for record in records if record.passed is not None]
-    return sum(verdicts), len(verdicts)
+def _is_right(case: Case, run: Record) -> bool | None:
+    """Return whether a run fired where it should, or did not where it should not."""
+    return run.fired == case.should_fire if run.is_measured else None
 
 
 def _triggers(prompts: Sequence[Case], runs: Runs) -> Triggers | None:
-    counts = [(case, _count_fired(case, runs[case.name, WITH])) for case in prompts]
-    counts = [(case, count) for case, count in counts if count[1]]
+    fired_in = ((case, _count(run.fired for run in runs[case.name, WITH])) for case in prompts)
+    counts = [(bool(case.should_fire), count) for case, count in fired_in if count[1]]
     if not counts:
         return None
-    outcomes = [(bool(case.should_fire), is_majority(*count)) for case, count in counts]
+    outcomes = [(should, is_majority(*count)) for should, count in counts]
     recall, precision, accuracy = statistics.trigger_rates(outcomes)
-    fired = statistics.rate_of_runs([count for case, count in counts if case.should_fire])
-    return Triggers(
-        recall.value,
-        precision.value,
-        recall.interval,
-        precision.interval,
-        accuracy.value,
-        fired.value,
-        fired.interval,
-        len(counts),
-        (recall, precision, fired),
-    )
+    fired = statistics.rate_of_runs([count for should, count in counts if should])
+    rates = (recall.value, precision.value, recall.interval, precision.interval, accuracy.value)
+    return Triggers(*rates, fired.value, fired.interval, len(counts), (recall, precision, fired))
 
 
 def _arm(arm: str, tasks: Sequence[Case], runs: Runs) -> ArmResult:
     own = [record for (_, name), records in runs.items() if name == arm for record in records]
-    counts = [count for case in tasks if (count := _count_passed(case, runs[case.name, arm]))[1]]
+    counts = [count for case in tasks if (count := _count(run.passed for run in runs[case.name, arm]))[1]]
     each = min((total for _, total in counts), default=0)
     rate = statistics.wilson(sum(is_majority(*count) for count in counts), len(counts))
     chances = (statistics.pass_at(each, counts), statistics.pass_all(each, counts)) if each else (None, None)
     outcomes = dict(sorted(Counter(record.outcome.value for record in own).items()))
     unanswered = sum(not record.answered for record in own)
     seconds, tokens = _mean(record.seconds for record in own), _mean(record.tokens for record in own)
+    tasks_done = (rate.value, rate.interval, *chances, each)
     cost = _mean((record.cost for record in own), 4)
-    interval = rate.interval
-    return ArmResult(
-        len(own), outcomes, unanswered, rate.value, interval, *chances, each, seconds, tokens, cost, rate
-    )
+    return ArmResult(len(own), outcomes, unanswered, *tasks_done, seconds, tokens, cost, rate)
 
 
 def _mean(values: Iterable[float | None], digits: int = 1) -> float | None:
@@ -113,11 +95,7 @@ _LOST = {"answered": "have no answer that can be judged", "is_measured": "do not
 
 
 def _compare(
-    other: str,
-    cases: Sequence[Case],
-    runs: Runs,
-    count: Callable[[Case, Iterable[Record]], Counts],
-    needed: str,
+    other: str, cases: Sequence[Case], runs: Runs, answer: _Answer, needed: str
 ) -> Comparison | None:
     """Compare the skill with another arm; None where that was not run.
 
@@ -126,20 +104,20 @@ def _compare(
     """
     if not any(runs[case.name, other] for case in cases):
         return None
-    pairs = [(count(case, runs[case.name, WITH]), count(case, runs[case.name, other])) for case in cases]
-    is_told = attrgetter(needed)
-    own, others = (
-        sum(not is_told(record) for case in cases for record in runs[case.name, arm]) for arm in (WITH, other)
-    )
-    reason = f"{count_of(own, 'run')} with the skill and {others} {AGAINST[other]} {_LOST[needed]}"
-    withheld = None if own == others else f"{reason}, so the arms can't be compared"
-    return extend(Comparison, paired_lift(pairs), withheld=withheld)
+    counts, lost = [], []
+    for arm in (WITH, other):
+        own = [(case, runs[case.name, arm]) for case in cases]
+        counts.append([_count(answer(case, run) for run in made) for case, made in own])
+        lost.append(sum(not getattr(run, needed) for _, made in own for run in made))
+    reason = f"{count_of(lost[0], 'run')} with the skill and {lost[1]} {AGAINST[other]} {_LOST[needed]}"
+    withheld = None if lost[0] == lost[1] else f"{reason}, so the arms can't be compared"
+    return extend(Comparison, paired_lift([*zip(*counts, strict=True)]), withheld=withheld)
 
 
 def _case(agent: str, case: Case, runs: Runs) -> CaseResult:
     arms = {arm: runs[case.name, arm] for arm in ARMS if runs[case.name, arm]}
     outcomes = {arm: Counter(record.outcome.value for record in records) for arm, records in arms.items()}
-    passed = {arm: count for arm in arms if (count := _count_passed(case, arms[arm]))[1]}
+    passed = {arm: count for arm in arms if (count := _count(run.passed for run in arms[arm]))[1]}
     reasons = dict.fromkeys(record.reason for records in arms.values() for record in records)
     problems = tuple(filter(None, reasons))
     return CaseResult(case.name, agent, case.prompt, case.should_fire, outcomes, passed, problems)

@@ -67,12 +67,8 @@ def markdown(evaluation: Evaluation) -> str:
     lines = ["# Evaluation", ""]
     for skill in evaluation.skills:
         for report in skill.agents:
-            lines += [
-                f"## {_plain(f'{skill.skill}, {report.title}')}",
-                "",
-                f"**{_plain(report.summary)}**",
-                "",
-            ]
+            title = _plain(f"{skill.skill}, {report.title}")
+            lines += [f"## {title}", "", f"**{_plain(report.summary)}**", ""]
             rows = [CELLS, ["---"] * len(CELLS), *((name, *arm.cells()) for name, arm in report.arms.items())]
             lines += [f"| {' | '.join(row)} |" for row in rows if report.arms]
             wrong = [case for case in report.cases if case.is_wrong]

@@ -77,8 +77,8 @@ def run(arguments: Arguments) -> int:
     if form in ("junit", "markdown", "html"):
         print({"junit": evals.junit, "markdown": evals.markdown, "html": evals.html}[form](result), end="")
     else:
-        value = result.as_json()
-        show(arguments, {"skills": value} if form == "object" else value, evals.text_lines(result))
+        value = result if form == "object" else result.skills
+        show(arguments, value, evals.text_lines(result))
     here.tell((), result.failures)
     if not result.is_measured:
         return NOT_MEASURED
