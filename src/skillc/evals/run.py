@@ -68,7 +68,10 @@ def run_agent(
     program = runner.find_program()
     arguments = runner.arguments(case, stage.skills, in_sandbox=is_home_hidden())
     launch = stage.launch((program, *arguments), timeout, reads=(_package_of(program),))
-    end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
+    try:
+        end = sandbox.run_program(launch, cancel, keep=MAX_OUTPUT, grace=GRACE)
+    finally:
+        stage.remove_credentials()
     if end.reason == sandbox.CANCELLED:
         raise Cancelled
     output = end.output.stdout or b""

@@ -47,22 +47,27 @@ def is_home_hidden() -> bool:
 class Stage:
     """The folder of one run: its home, where it works, the agent's own folder, and that for skills."""
 
-    def __init__(self, root: str, runner: Runner, passed_on: Mapping[str, str]) -> None:
-        self.root, self.runner = root, runner
+    def __init__(self, root: str, shared: Stages) -> None:
+        self.root, self.runner, self.credentials = root, shared.runner, shared.credentials
         self.work = os.path.join(root, "work")
-        self.folder = os.path.normpath(os.path.join(root, runner.folder))
-        self.skills = os.path.join(root, runner.skills)
+        self.folder = os.path.normpath(os.path.join(root, self.runner.folder))
+        self.skills = os.path.join(root, self.runner.skills)
         script = find_script()
         entries = [os.path.dirname(script)] if script else []
         entries += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
-        own = {runner.variable: self.folder} if runner.variable else {}
+        own = {self.runner.variable: self.folder} if self.runner.variable else {}
         home = {"HOME": root, "PATH": os.pathsep.join(dict.fromkeys(entries))}
         # The whole environment of the run; nothing else of the user's is in it.
-        self.env = {**home, **_PLAIN, **runner.environment, **passed_on, **own}
+        self.env = {**home, **_PLAIN, **self.runner.environment, **shared.passed_on, **own}
 
     def is_intact(self) -> bool:
         """Return whether its folders are no links, which may lead to the user's home."""
         return all(os.path.realpath(path) == path for path in (self.work, self.folder))
+
+    def remove_credentials(self) -> None:
+        """Take the files with credentials out again, before anything of the run is kept."""
+        for file in self.credentials if self.is_intact() else ():
+            atomic.discard(os.path.join(self.folder, os.path.basename(file)))
 
     def launch(
         self, argv: tuple[str, ...], timeout: float, *, network: bool = True, reads: tuple[str, ...] = ()
@@ -102,7 +107,7 @@ class Stages:
     @contextmanager
     def open(self, skill: str, case: Case | None = None) -> Iterator[Stage]:
         """Make the place of one run, which is gone afterwards; `skill` is empty in the arm without it."""
-        stage = Stage(os.path.join(self.place, os.urandom(6).hex()), self.runner, self.passed_on)
+        stage = Stage(os.path.join(self.place, os.urandom(6).hex()), self)
         try:
             self._furnish(stage, skill, case)
             yield stage
@@ -134,11 +139,6 @@ class Stages:
                 _copy_files(list_tree(place, hidden=True, strict=False)[0], target)
             else:
                 shutil.copy(place, target)
-
-    def remove_credentials(self, stage: Stage) -> None:
-        """Take the files with credentials out again, before anything of the run is kept."""
-        for file in self.credentials if stage.is_intact() else ():
-            atomic.discard(os.path.join(stage.folder, os.path.basename(file)))
 
 
 def ask_skc(stage: Stage, *words: str) -> Any:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -17,7 +17,7 @@ from skillc.evals import results
 from skillc.evals.agents import Runner
 from skillc.evals.credentials import blot, credentials_of, find_secrets, is_secret
 from skillc.evals.graders import Grade, Work, grade
-from skillc.evals.judge import Ask, command_judge, judge, write_prompt
+from skillc.evals.judge import command_judge, judge, write_prompt
 from skillc.evals.places import open_place
 from skillc.evals.report import AgentReport
 from skillc.evals.results import OLD, WITH, WITHOUT, Record
@@ -122,10 +122,9 @@ class Trial:
                 Job(case, arm, number)
                 for number in range(1, self.options.runs + 1)
                 for case in cases
-                for arm in arms
+                for arm in (arms if problem is None else ())
                 if number <= (case.runs or self.options.runs) and (case.graders or arm != WITHOUT)
             ]
-            jobs = jobs if problem is None else []
             records = self._run_all(jobs) if jobs else []
         facts = {
             "agent": self.runner.agent,
@@ -149,11 +148,9 @@ class Trial:
             arms.append(OLD)
         for arm in filter(WITHOUT.__ne__, arms):
             target = os.path.join(self.stages.place, "arms", arm, self.skill.name)
-            if arm == WITH:
-                copy_skill(self.skill.source, target)
-            else:
-                with fetch_old(self.skill, self.options.old, self.here.cwd) as old:
-                    copy_skill(old, target)
+            now = nullcontext(self.skill.source)
+            with fetch_old(self.skill, self.options.old, self.here.cwd) if arm == OLD else now as source:
+                copy_skill(source, target)
             self.sources[arm], self.digests[arm] = target, digest_skill(target).digest
         return arms
 
@@ -206,15 +203,14 @@ class Trial:
 
     def _make(self, job: Job, kept: str) -> Record:
         """Make one run. What keeps it from being made is an error of this run, and the others go on."""
-        case = job.case
         with ExitStack() as stack:
             work = Work(Transcript(), os.devnull, self.skill.source)
             grades: tuple[Grade, ...] = ()
             try:
-                stage = stack.enter_context(self.stages.open(self.sources[job.arm], case))
+                stage = stack.enter_context(self.stages.open(self.sources[job.arm], job.case))
                 if job is self.canary:
                     self.listed = find_state(stage, self.skill.name)
-                result = self._run(stage, case, job.arm)
+                result = self._run(stage, job.case, job.arm)
                 work = Work(result.transcript, stage.work, self.skill.source, self.cancel)
                 grades = self._grade(job, work) if result.answered else ()
             except (OSError, SkillcError) as error:
@@ -231,39 +227,31 @@ class Trial:
         skill = "" if arm == WITHOUT else self.skill.name
         allowed = case.tools if is_home_hidden() else ()
         case = replace(case, model=case.model or self.options.model, tools=allowed)
-        try:
-            result = run_agent(stage, case, skill, self.listed, timeout, self.cancel)
-        finally:
-            self.stages.remove_credentials(stage)
+        result = run_agent(stage, case, skill, self.listed, timeout, self.cancel)
         self.budget.spend(result.transcript.cost)
         return result
 
     def _grade(self, job: Job, work: Work) -> tuple[Grade, ...]:
         graders = [each for each in job.case.graders if not each.arms or job.arm in each.arms]
         sentences = [each for each in graders if each.kind == SENTENCE]
-        verdicts = iter(judge(sentences, job.case, work, self._judge()) if sentences else ())
+        command = self.options.judge_command
+        ask = command_judge(command, self.cancel) if command else self._ask_agent
+        verdicts = iter(judge(sentences, job.case, work, ask) if sentences else ())
         return tuple(next(verdicts) if each.kind == SENTENCE else grade(each, work) for each in graders)
 
-    def _judge(self) -> Ask:
-        """Return a judge: the command for it, or the same agent without tools and skills."""
-        if self.options.judge_command:
-            return command_judge(self.options.judge_command, self.cancel)
-
-        def ask(question: dict[str, Any]) -> str:
-            if self.budget.is_spent():
-                raise JudgeFailed("--max-cost was reached")
-            stages = replace(self.stages, runner=self.runner.as_judge(), library=())
-            with stages.open("") as stage:
-                result = self._run(stage, Case("judge", write_prompt(question), ""), WITHOUT)
-            if result.reason:
-                raise JudgeFailed(result.reason)
-            return result.transcript.answer
-
-        return ask
+    def _ask_agent(self, question: dict[str, Any]) -> str:
+        """Return what the same agent, without tools and skills, says as the judge."""
+        if self.budget.is_spent():
+            raise JudgeFailed("--max-cost was reached")
+        stages = replace(self.stages, runner=self.runner.as_judge(), library=())
+        with stages.open("") as stage:
+            result = self._run(stage, Case("judge", write_prompt(question), ""), WITHOUT)
+        if result.reason:
+            raise JudgeFailed(result.reason)
+        return result.transcript.answer
 
     def _record(self, job: Job, result: RunResult, grades: tuple[Grade, ...]) -> Record:
-        transcript = result.transcript
-        reason = result.reason
+        transcript, reason = result.transcript, result.reason
         if job is self.canary and transcript.answer and result.outcome is not Outcome.FIRED:
             reason = reason or f"it answered: {' '.join(transcript.answer.split())[:200]}"
         return Record(
