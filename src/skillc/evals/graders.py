@@ -79,19 +79,15 @@ class Work:
                 if stat.S_ISREG(os.lstat(path).st_mode):
                     yield os.path.relpath(path, self.folder).replace(os.sep, "/")
 
-    def read(self, path: str) -> str:
-        """Return a file as text; raises OSError for one that is not there, PathEscapes for one elsewhere."""
-        return read_regular(resolve_inside(self.folder, path), MAX_FILE).decode("utf-8", "replace")
-
     def text(self, target: str) -> str:
-        """Return what a grader looks at; raises OSError and PathEscapes for a file."""
+        """Return what a grader looks at; raises OSError without the file, PathEscapes for one elsewhere."""
         if target == cases.ANSWER:
             return self.transcript.answer
         if target == cases.TRACE:
             return self.transcript.trace()
         if target == cases.FILES:
             return "\n".join(self.files())
-        return self.read(target)
+        return read_regular(resolve_inside(self.folder, target), MAX_FILE).decode("utf-8", "replace")
 
 
 def grade(grader: Grader, work: Work) -> Grade:

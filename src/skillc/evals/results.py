@@ -25,7 +25,7 @@ from skillc import atomic, paths, records
 from skillc.contract import encode
 from skillc.evals.credentials import BLOT, blot
 from skillc.evals.graders import Grade, Work
-from skillc.evals.run import MEASURED, Outcome
+from skillc.evals.run import Outcome
 from skillc.skills import to_segment
 from skillc.skills.cases import Case
 
@@ -58,7 +58,7 @@ class Record:
     @property
     def is_measured(self) -> bool:
         """Whether it measures how the skill fires."""
-        return self.outcome in MEASURED
+        return self.outcome in (Outcome.FIRED, Outcome.NOT_CHOSEN)
 
     @property
     def fired(self) -> bool | None:

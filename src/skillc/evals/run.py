@@ -31,9 +31,6 @@ class Outcome(StrEnum):
     TIMEOUT = "time-out"
 
 
-MEASURED = (Outcome.FIRED, Outcome.NOT_CHOSEN)
-
-
 class Cancelled(Exception):
     """The person stopped the evaluation."""
 

@@ -52,11 +52,9 @@ class Stage:
         self.work = os.path.join(root, "work")
         self.folder = os.path.normpath(os.path.join(root, self.runner.folder))
         self.skills = os.path.join(root, self.runner.skills)
-        script = find_script()
-        entries = [os.path.dirname(script)] if script else []
-        entries += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+        entries = [os.path.dirname(find_script()), *os.environ.get("PATH", "").split(os.pathsep)]
         own = {self.runner.variable: self.folder} if self.runner.variable else {}
-        home = {"HOME": root, "PATH": os.pathsep.join(dict.fromkeys(entries))}
+        home = {"HOME": root, "PATH": os.pathsep.join(filter(os.path.isabs, dict.fromkeys(entries)))}
         # The whole environment of the run; nothing else of the user's is in it.
         self.env = {**home, **_PLAIN, **self.runner.environment, **shared.passed_on, **own}
 

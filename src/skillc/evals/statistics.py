@@ -195,9 +195,8 @@ def sign_flip_test(differences: Sequence[float]) -> float:
         return 1.0
     observed = abs(sum(values)) - 1e-9
     if len(values) <= EXACT:
-        sums = [
-            abs(sum(map(float.__mul__, values, signs))) for signs in product((1.0, -1.0), repeat=len(values))
-        ]
+        choices = product((1.0, -1.0), repeat=len(values))
+        sums = [abs(sum(map(float.__mul__, values, signs))) for signs in choices]
         return sum(each >= observed for each in sums) / len(sums)
     chance = random.Random(0)  # noqa: S311 -- the same numbers in each report of the same runs
     hits = sum(

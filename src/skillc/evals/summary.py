@@ -12,7 +12,6 @@ from skillc.contract import extend
 from skillc.evals import statistics
 from skillc.evals.report import AGAINST, AgentReport, ArmResult, CaseResult, Comparison, Triggers, describe
 from skillc.evals.results import ARMS, OLD, WITH, WITHOUT, Record
-from skillc.evals.run import MEASURED
 from skillc.evals.statistics import Counts, is_majority, paired_lift
 from skillc.skills.cases import Case
 from skillc.text import count_of
@@ -77,13 +76,13 @@ def _arm(arm: str, tasks: Sequence[Case], runs: Runs) -> ArmResult:
     counts = [count for case in tasks if (count := _count(run.passed for run in runs[case.name, arm]))[1]]
     each = min((total for _, total in counts), default=0)
     rate = statistics.wilson(sum(is_majority(*count) for count in counts), len(counts))
-    chances = (statistics.pass_at(each, counts), statistics.pass_all(each, counts)) if each else (None, None)
     outcomes = dict(sorted(Counter(record.outcome.value for record in own).items()))
     unanswered = sum(not record.answered for record in own)
     seconds, tokens = _mean(record.seconds for record in own), _mean(record.tokens for record in own)
-    tasks_done = (rate.value, rate.interval, *chances, each)
+    chances = (statistics.pass_at(each, counts), statistics.pass_all(each, counts))
     cost = _mean((record.cost for record in own), 4)
-    return ArmResult(len(own), outcomes, unanswered, *tasks_done, seconds, tokens, cost, rate)
+    of_tasks = (rate.value, rate.interval, *chances, each)
+    return ArmResult(len(own), outcomes, unanswered, *of_tasks, seconds, tokens, cost, rate)
 
 
 def _mean(values: Iterable[float | None], digits: int = 1) -> float | None:
@@ -132,7 +131,7 @@ def _write_summary(report: AgentReport) -> str:
     if report.lift is None and report.lift_over_old is None and report.tasks.cases:
         parts.append(f"does {describe(report.tasks)} of the tasks")
     if not parts:
-        lost = Counter(r.reason or r.outcome.value for r in report.records if r.outcome not in MEASURED)
+        lost = Counter(r.reason or r.outcome.value for r in report.records if not r.is_measured)
         [(reason, _), *_] = [*lost.most_common(1), *report.skipped(), ("no run was made", 0)]
         return f"not measured: {reason}"
     return "; ".join(parts)
