@@ -109,8 +109,7 @@ _Verdict = tuple[bool, str]
 
 
 def _contains(grader: Grader, work: Work) -> _Verdict:
-    position = work.text(grader.target).casefold().find(grader.pattern.casefold())
-    found = position >= 0
+    found = grader.pattern.casefold() in work.text(grader.target).casefold()
     return found != grader.is_absent, "found" if found else "not found"
 
 
