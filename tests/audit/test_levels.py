@@ -93,3 +93,26 @@ def test_files_below(
     with (folder / "data.bin").open("wb") as file:
         file.truncate(levels.MAX_BYTES + 1)
     assert wait(own, folder) == [UNAUDITED]
+
+
+def test_what_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[D65] a folder whose files are as they were is not audited again; one that is too large never is."""
+    monkeypatch.setattr("os.nice", lambda step: step)
+    examine = levels.make_examiner()
+    good = put(tmp_path / "good", {})
+    entry = examine((str(good), "good", None))
+    assert (entry[0], entry[2]) == (levels.read_stamp(str(good)), NO_FINDINGS)
+    with monkeypatch.context() as patch:
+        patch.setattr(levels, "audit_folder", lambda *_, **__: pytest.fail("it was audited"))
+        assert examine((str(good), "good", entry)) == entry
+        patch.setattr(levels, "MAX_BYTES", 1)
+        assert examine((str(good), "good", None))[2] == UNAUDITED
+    assert examine((str(tmp_path / "gone"), "gone", None))[2] == UNAUDITED
+
+
+def test_a_folder_that_ends_the_process(
+    tmp_path: Path, open_levels: Callable[[], Levels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[D65] it has no level, and those behind it are looked at."""
+    monkeypatch.setattr("skillc.index.Companion.do", lambda self, job: None)
+    assert wait(open_levels(), put(tmp_path / "bad", {})) == [UNAUDITED]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import marshal
 import os
+import sys
 from collections.abc import Callable
+from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,3 +77,18 @@ def test_no_companion_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_START", "raise SystemExit(1)")
     companion = Companion(Doubler, os.getpid())
     assert [companion.do(number) for number in (1, 2)] == [None, None]
+
+
+@each("jobs", [[1, 2], None])
+def test_what_a_worker_does(monkeypatch: pytest.MonkeyPatch, jobs: list[int] | None) -> None:
+    """[D25] it answers each job: those of a list, or those that follow until the end."""
+    request = marshal.dumps((__name__, "Doubler", (os.getpid(),), jobs))
+    source, sink = BytesIO(request + (b"" if jobs else marshal.dumps(1) + marshal.dumps(2))), BytesIO()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=source))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=sink))
+    try:
+        workers.serve()
+    finally:
+        gc.enable()
+    answers = [marshal.dumps(2), marshal.dumps(4)]
+    assert sink.getvalue() == b"".join(len(data).to_bytes(workers.LENGTH, "big") + data for data in answers)
