@@ -75,6 +75,8 @@ NEAR_MISSES = [
     ("listing --budget 5", "E100", "--budget goes with 'skc listing fit' alone"),
     ("listing reset --agent claude", "E100", "--agent goes with 'skc listing show' and"),
     ("doctor --library --fix", "E100", "--library and --fix exclude each other"),
+    ("doctor --errors", "E100", "--errors goes with --library"),
+    ("eval init", "E100", "'skc eval init' takes one skill"),
     ("mcp --install claude --tools all", "E100", "--tools is for serving"),
     ("serve --read-only --review x", "E100", "--review is for a registry"),
     ("trash x y z", "E100", "<action> takes list, empty or restore, not 'x'"),
