@@ -52,7 +52,7 @@ class AgentFit:
 
     @property
     def excess(self) -> str:
-        """What people can do where what is not for skc to choose takes more than there is; else empty."""
+        """What a person can do where skills that skc may not hide need more than the budget; else empty."""
         if self.elsewhere or self.needed <= self.budget:
             return ""
         if not self.foreign:
